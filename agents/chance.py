@@ -1,0 +1,53 @@
+"""Reproducible chance: random numbers as a function of the agent's seed and what the agent sees.
+
+There is no generator whose state moves on. A number is mixed from the seed, the visible tops of all
+piles and the step count, so an agent plays a deal the same way in whatever row, batch size or order
+it meets it. Boards that look the same at the same step get the same number, which does no harm.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.board import NO_CARD, last_card, waste_card
+from klondike_env.cards import N_SUITS
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
+from klondike_env.engine.state import N_COLUMNS
+
+_32 = np.uint64(32)
+
+
+@kernel
+def column_word(views: np.ndarray, i: int, column: int) -> int:
+    """Height, face-down count and last card of a column in one number."""
+    card = last_card(views, i, column) - NO_CARD
+    return card | int(views[i]["height"][column]) << 8 | int(views[i]["face_down"][column]) << 16
+
+
+@kernel
+def talon_word(views: np.ndarray, i: int) -> int:
+    """Waste size, talon size and the waste's top card in one number."""
+    card = waste_card(views, i) - NO_CARD
+    return card | int(views[i]["waste_size"]) << 8 | int(views[i]["talon_size"]) << 16
+
+
+@kernel
+def foundation_word(views: np.ndarray, i: int) -> int:
+    """The heights of the foundations in one number."""
+    word = 0
+    for suit in range(N_SUITS):
+        word |= int(views[i]["foundation"][suit]) << 8 * suit
+    return word
+
+
+@kernel
+def roll(views: np.ndarray, i: int, seed: int, sides: int) -> int:
+    """A number 0 to `sides` - 1 for the view in record `i`, all equally likely; `sides` is below 2**32."""
+    number = mix(np.uint64(seed) + GOLDEN_GAMMA)
+    for column in range(N_COLUMNS):
+        number = mix(number ^ np.uint64(column_word(views, i, column)))
+    number = mix(number ^ np.uint64(talon_word(views, i)))
+    number = mix(number ^ np.uint64(foundation_word(views, i)))
+    number = mix(number ^ np.uint64(views[i]["steps"]))
+    return int(((number >> _32) * np.uint64(sides)) >> _32)

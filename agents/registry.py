@@ -1,0 +1,80 @@
+"""Agents by name.
+
+random, greedy, collins        the baselines
+policy:PATH                    a trained network, played as its training config says
+policy:PATH@argmax             the same, always its favourite action
+policy:PATH@sampled            the same, actions drawn from its probabilities
+package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from agents.base import Agent, PlayMode
+from agents.collins import CollinsAgent
+from agents.greedy import GreedyAgent
+from agents.random_agent import RandomAgent
+
+BASELINES: dict[str, Callable[[], Agent]] = {
+    "random": RandomAgent,
+    "greedy": GreedyAgent,
+    "collins": CollinsAgent,
+}
+
+POLICY_PREFIX = "policy:"
+
+
+def load(spec: str) -> Agent:
+    """The agent that a name stands for; the forms are listed at the top of this module.
+
+    Raises:
+        ValueError: no agent can be made of the name; the message says why.
+    """
+    if spec in BASELINES:
+        return BASELINES[spec]()
+    if spec.startswith(POLICY_PREFIX):
+        return _load_policy(spec)
+    module, colon, factory = spec.partition(":")
+    if colon and module and factory:
+        return _load_custom(spec, module, factory)
+    raise ValueError(
+        f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, policy:PATH, policy:PATH@argmax, "
+        "policy:PATH@sampled, or package.module:factory for your own"
+    )
+
+
+def _load_policy(spec: str) -> Agent:
+    path, play = _split_play_mode(spec.removeprefix(POLICY_PREFIX))
+    if not path or not Path(path).exists():
+        raise ValueError(f"agent {spec!r}: there is no file {path!r}; name the safetensors file of a training run")
+    from agents.policy import load_policy  # torch is slow to import, and only networks need it
+
+    agent = load_policy(Path(path), play)
+    agent.name = spec  # two networks, or two ways to play one, stay apart in tables
+    return agent
+
+
+def _split_play_mode(text: str) -> tuple[str, PlayMode | None]:
+    path, at, play = text.rpartition("@")
+    if at and play == "argmax":
+        return path, "argmax"
+    if at and play == "sampled":
+        return path, "sampled"
+    return text, None
+
+
+def _load_custom(spec: str, module_name: str, factory_name: str) -> Agent:
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"agent {spec!r}: cannot import {module_name!r}: {error}") from error
+    factory = getattr(module, factory_name, None)
+    if not callable(factory):
+        raise ValueError(f"agent {spec!r}: module {module_name!r} has nothing callable named {factory_name!r}")
+    agent = factory()
+    if not isinstance(agent, Agent):
+        raise ValueError(f"agent {spec!r}: {factory_name} returned {agent!r}; it must return an agents.Agent")
+    return agent

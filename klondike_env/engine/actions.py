@@ -1,0 +1,102 @@
+"""The action space: 313 actions, the same for every variant.
+
+    id = card * 6 + destination          card 0..51, see klondike_env.cards
+
+    destination   0        1         2           3         4          5
+                  its      onto the next higher card of                an empty
+                  found-   clubs     diamonds    hearts    spades      column
+                  ation
+
+    312 = the stock: draw, or redeal when the stock is empty
+
+An action is about a card, wherever it lies: with it go all cards that lie on it. Empty columns are
+alike, so the leftmost is used. Names read "TH to foundation", "QH onto KS", "KD to empty column",
+"stock".
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from klondike_env.cards import KING, N_CARDS, SUIT_LETTERS, card_at, card_text, parse_card, rank_of
+
+N_DESTINATIONS = 6
+TO_FOUNDATION = 0
+ONTO_SUIT = 1  # plus the suit 0..3 of the card below
+TO_GAP = 5
+STOCK_ACTION = N_CARDS * N_DESTINATIONS
+N_ACTIONS = STOCK_ACTION + 1
+RESIGN = -1  # an agent's word to the evaluator; the environment never sees it
+
+
+class Action(NamedTuple):
+    """A decoded action: `card` 0..51 and `destination` 0..5, or None and None for the stock."""
+
+    card: int | None
+    destination: int | None
+
+
+def encode(card: int | None = None, destination: int | None = None) -> int:
+    """Action id 0..312; with no card the stock action.
+
+    Raises:
+        ValueError: card or destination is out of range.
+    """
+    if card is None and destination is None:
+        return STOCK_ACTION
+    if card is None or not 0 <= card < N_CARDS:
+        raise ValueError(f"card is {card!r}; allowed: 0 to {N_CARDS - 1}")
+    if destination is None or not 0 <= destination < N_DESTINATIONS:
+        raise ValueError(f"destination is {destination!r}; allowed: 0 to {N_DESTINATIONS - 1}")
+    return card * N_DESTINATIONS + destination
+
+
+def decode(action: int) -> Action:
+    """Card and destination of an action id.
+
+    Raises:
+        ValueError: the id is not 0..312.
+    """
+    if not 0 <= action < N_ACTIONS:
+        raise ValueError(f"action is {action!r}; allowed: 0 to {N_ACTIONS - 1}")
+    if action == STOCK_ACTION:
+        return Action(None, None)
+    return Action(*divmod(int(action), N_DESTINATIONS))
+
+
+def name(action: int) -> str:
+    """A readable name, such as "QH onto KS"; inverse of `parse`.
+
+    Raises:
+        ValueError: the id is not 0..312.
+    """
+    card, destination = decode(action)
+    if card is None or destination is None:
+        return "stock"
+    if destination == TO_FOUNDATION:
+        return f"{card_text(card)} to foundation"
+    if destination == TO_GAP:
+        return f"{card_text(card)} to empty column"
+    suit = destination - ONTO_SUIT
+    if rank_of(card) == KING:  # no card is higher; the id exists but is never legal
+        return f"{card_text(card)} onto ?{SUIT_LETTERS[suit]}"
+    return f"{card_text(card)} onto {card_text(card_at(rank_of(card) + 1, suit))}"
+
+
+def parse(text: str) -> int:
+    """Action id of a name as `name` writes it.
+
+    Raises:
+        ValueError: the text names no action.
+    """
+    if text == "stock":
+        return STOCK_ACTION
+    card_name, _, rest = text.partition(" ")
+    card = parse_card(card_name)
+    for destination in range(N_DESTINATIONS):
+        action = encode(card, destination)
+        if name(action) == f"{card_text(card)} {rest}":
+            return action
+    raise ValueError(
+        f"no such action: {text!r}; write 'TH to foundation', 'QH onto KS', 'KD to empty column' or 'stock'"
+    )

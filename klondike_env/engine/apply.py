@@ -1,0 +1,132 @@
+"""Playing an action: the cards move, a face-down card is turned up, moves are counted.
+
+Legality is the caller's duty; `klondike_env.engine.legal` decides it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import N_SUITS, card_at, rank_of, suit_of
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.lanes import bit_of
+from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
+from klondike_env.engine.stock import take_from_talon, tap
+from klondike_env.rules import RuleParams
+
+
+@kernel
+def foundation_total(states: np.ndarray, i: int) -> int:
+    """Cards on the foundations, 0..52."""
+    total = 0
+    for suit in range(N_SUITS):
+        total += int(states[i]["foundation"][suit])
+    return total
+
+
+@kernel
+def face_down_total(states: np.ndarray, i: int) -> int:
+    """Face-down cards in the columns, 0..21."""
+    total = 0
+    for column in range(N_COLUMNS):
+        total += int(states[i]["face_down"][column])
+    return total
+
+
+@kernel
+def turn_up(states: np.ndarray, i: int, column: int) -> bool:
+    """Turn the column's last card up if it is face down; whether one was turned."""
+    height = int(states[i]["height"][column])
+    if height == 0 or int(states[i]["face_down"][column]) < height:
+        return False
+    states[i]["face_down"][column] = height - 1
+    states[i]["face_up"] |= bit_of(int(states[i]["columns"][column, height - 1]))
+    return True
+
+
+@kernel
+def lay(states: np.ndarray, i: int, card: int, column: int) -> None:
+    """Put one card on a column."""
+    height = int(states[i]["height"][column])
+    states[i]["columns"][column, height] = card
+    states[i]["place"][card] = column
+    states[i]["row"][card] = height
+    states[i]["face_up"] |= bit_of(card)
+    states[i]["height"][column] = height + 1
+
+
+@kernel
+def move_run(states: np.ndarray, i: int, card: int, target: int) -> bool:
+    """Move a card and all that lies on it to another column; whether a card was turned up."""
+    source, row = int(states[i]["place"][card]), int(states[i]["row"][card])
+    for index in range(row, int(states[i]["height"][source])):
+        lay(states, i, int(states[i]["columns"][source, index]), target)
+        states[i]["columns"][source, index] = 0
+    states[i]["height"][source] = row
+    return turn_up(states, i, source)
+
+
+@kernel
+def lift(states: np.ndarray, i: int, card: int, rules: RuleParams) -> bool:
+    """Take one free card from where it is; whether that is progress (a card turned up or out of the talon)."""
+    source = int(states[i]["place"][card])
+    if source == TALON:
+        take_from_talon(states, i, card, rules)
+        return True
+    if source == FOUNDATION:
+        suit = suit_of(card)
+        states[i]["foundation"][suit] = int(states[i]["foundation"][suit]) - 1
+        return False
+    row = int(states[i]["height"][source]) - 1
+    states[i]["columns"][source, row] = 0
+    states[i]["height"][source] = row
+    states[i]["face_up"] &= ~bit_of(card)
+    return turn_up(states, i, source)
+
+
+@kernel
+def put_up(states: np.ndarray, i: int, card: int) -> bool:
+    """Put a lifted card on its foundation; whether the foundations now hold more cards than ever in this game."""
+    suit = suit_of(card)
+    states[i]["foundation"][suit] = int(states[i]["foundation"][suit]) + 1
+    states[i]["place"][card] = FOUNDATION
+    states[i]["row"][card] = 0
+    total = foundation_total(states, i)
+    if total <= int(states[i]["best_foundation"]):
+        return False
+    states[i]["best_foundation"] = total
+    return True
+
+
+@kernel
+def target_column(states: np.ndarray, i: int, card: int, destination: int) -> int:
+    """The column an action leads to: that of the card it is built on, or the leftmost empty one."""
+    if destination != TO_GAP:
+        return int(states[i]["place"][card_at(rank_of(card) + 1, destination - ONTO_SUIT)])
+    column = 0
+    while int(states[i]["height"][column]) > 0:
+        column += 1
+    return column
+
+
+@kernel
+def apply(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
+    """Play a legal action; whether it is progress.
+
+    Progress is a card turned up, a card out of the talon, more cards on the foundations than ever in
+    this game, or a stock card seen for the first time.
+    """
+    states[i]["moves"] += 1
+    if action == STOCK_ACTION:
+        return tap(states, i, rules)
+    card, destination = action // N_DESTINATIONS, action % N_DESTINATIONS
+    if destination == TO_FOUNDATION:
+        lifted = lift(states, i, card, rules)
+        return put_up(states, i, card) or lifted
+    column = target_column(states, i, card, destination)
+    if int(states[i]["place"][card]) < N_COLUMNS:
+        return move_run(states, i, card, column)
+    lifted = lift(states, i, card, rules)
+    lay(states, i, card, column)
+    return lifted

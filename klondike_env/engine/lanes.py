@@ -1,0 +1,92 @@
+"""Sets of cards as integers: four lanes of 16 bits, one a suit, bit `suit * 16 + rank`.
+
+Shifting a lane right by one moves every card to the place of the next lower rank, which is all the
+arithmetic that building on columns needs. Bit 60 is the highest in use, so an int64 holds a set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import KING, N_CARDS, N_RANKS, N_SUITS, is_red, rank_of, suit_of
+from klondike_env.engine.jit import kernel
+from klondike_env.rules import BUILDS, GAPS
+
+LANE = 16
+_FULL_LANE = (1 << N_RANKS) - 1
+_ONE_IN_EACH_LANE = sum(1 << (LANE * suit) for suit in range(N_SUITS))
+# 2**k mod 67 is different for every k below 66: a table of remainders finds the index of a single bit.
+_BIT_MODULUS = 67
+
+
+def _may_build(build: str, suit: int, below: int) -> bool:
+    """Whether a card of `suit` may lie on a card of suit `below` one rank higher."""
+    same_colour = is_red(suit * N_RANKS) == is_red(below * N_RANKS)
+    return {
+        "alternating_colour": not same_colour,
+        "other_suit": suit != below,
+        "same_suit": suit == below,
+        "same_colour": same_colour,
+        "any_suit": True,
+    }[build]
+
+
+def _suit_set(suits: list[int]) -> int:
+    return sum(_FULL_LANE << (LANE * suit) for suit in suits)
+
+
+# BUILD_SETS[build, below]: the cards whose suit may lie on a card of suit `below`.
+BUILD_SETS = np.array(
+    [
+        [_suit_set([suit for suit in range(N_SUITS) if _may_build(build, suit, below)]) for below in range(N_SUITS)]
+        for build in BUILDS
+    ],
+    dtype=np.int64,
+)
+
+# GAP_SETS[gaps]: the cards that an empty column takes.
+GAP_SETS = np.array(
+    [{"kings": _ONE_IN_EACH_LANE << KING, "any": _suit_set([0, 1, 2, 3]), "none": 0}[gaps] for gaps in GAPS],
+    dtype=np.int64,
+)
+
+_BITS = np.array([1 << (LANE * suit_of(card) + rank_of(card)) for card in range(N_CARDS)], dtype=np.int64)
+_CARD_OF_REMAINDER = np.full(_BIT_MODULUS, N_CARDS, dtype=np.int64)
+for _card in range(N_CARDS):
+    _CARD_OF_REMAINDER[int(_BITS[_card]) % _BIT_MODULUS] = _card
+
+
+@kernel
+def bit_of(card: int) -> int:
+    """The set that holds one card 0..51."""
+    return int(_BITS[card])
+
+
+@kernel
+def lowest_bit(cards: int) -> int:
+    """The set's card with the lowest bit, as a set; `cards` is not empty."""
+    return cards & -cards
+
+
+@kernel
+def card_of_bit(bit: int) -> int:
+    """The card 0..51 of a set that holds one card; inverse of `bit_of`."""
+    return _CARD_OF_REMAINDER[bit % _BIT_MODULUS]
+
+
+@kernel
+def fitting_on(tops: int, suit: int, build: int) -> int:
+    """The cards that may be built on the cards of one suit among `tops`."""
+    one_lower = (tops >> (LANE * suit + 1)) & (_FULL_LANE >> 1)
+    return (one_lower * _ONE_IN_EACH_LANE) & BUILD_SETS[build, suit]
+
+
+@kernel
+def count_cards(cards: int) -> int:
+    """How many cards a set holds, by adding up bits in parallel (Warren, Hacker's Delight, 5-1)."""
+    cards = cards - ((cards >> 1) & 0x5555555555555555)
+    cards = (cards & 0x3333333333333333) + ((cards >> 2) & 0x3333333333333333)
+    cards = (cards + (cards >> 4)) & 0x0F0F0F0F0F0F0F0F
+    cards += cards >> 8
+    cards += cards >> 16
+    return (cards + (cards >> 32)) & 0xFF

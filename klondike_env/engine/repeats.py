@@ -1,0 +1,154 @@
+"""Positions visited since the last progress, and the moves that would lead back to one.
+
+A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the
+redeals used where they are limited. Face-down cards and the talon's cards are left out: turning one
+up and taking one out are progress, and progress empties the list of visited positions.
+
+The key is a sum of one term for each card, of the card and what it lies on, so that the key after a
+move differs by two terms and does not depend on the order of columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import N_SUITS, card_at, rank_of
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.apply import foundation_total
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.lanes import card_of_bit, lowest_bit
+from klondike_env.engine.legal import STOCK_MOVE
+from klondike_env.engine.mixer import mix
+from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
+from klondike_env.rules import UNLIMITED, RuleParams
+
+# What a card lies on, beside the cards 0..51.
+_ON_FLOOR, _ON_FOUNDATION = 52, 53
+# Terms of the key that belong to no card.
+_WASTE, _REDEALS = 1 << 16, 1 << 17
+_PLACES = 64
+
+
+@kernel
+def term(card: int, below: int) -> np.uint64:
+    """The key's term for a card and what it lies on."""
+    return mix(np.uint64(card * _PLACES + below + 1))
+
+
+@kernel
+def talon_term(waste: int, redeals: int, rules: RuleParams) -> np.uint64:
+    """The key's term for the waste size and, where they are limited, the redeals used."""
+    key = mix(np.uint64(_WASTE + waste))
+    if rules.redeals != UNLIMITED:
+        key += mix(np.uint64(_REDEALS + redeals))
+    return key
+
+
+@kernel
+def position_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
+    """The key of a position."""
+    key = talon_term(int(states[i]["waste_size"]), int(states[i]["redeals_used"]), rules)
+    for column in range(N_COLUMNS):
+        below = _ON_FLOOR
+        for row in range(int(states[i]["height"][column])):
+            card = int(states[i]["columns"][column, row])
+            key += term(card, below)
+            below = card
+    for suit in range(N_SUITS):
+        for rank in range(int(states[i]["foundation"][suit])):
+            key += term(card_at(rank, suit), _ON_FOUNDATION)
+    return key
+
+
+@kernel
+def lies_on(states: np.ndarray, i: int, card: int) -> int:
+    """What a card outside the talon lies on: a card, the floor or its foundation."""
+    column, row = int(states[i]["place"][card]), int(states[i]["row"][card])
+    if column == FOUNDATION:
+        return _ON_FOUNDATION
+    return _ON_FLOOR if row == 0 else int(states[i]["columns"][column, row - 1])
+
+
+@kernel
+def will_lie_on(card: int, destination: int) -> int:
+    """What a card lies on after a move."""
+    if destination == TO_FOUNDATION:
+        return _ON_FOUNDATION
+    return _ON_FLOOR if destination == TO_GAP else card_at(rank_of(card) + 1, destination - ONTO_SUIT)
+
+
+@kernel
+def is_progress(states: np.ndarray, i: int, card: int, destination: int) -> bool:
+    """Whether moving a card is progress: out of the talon, off a face-down card, or a new best of the foundations."""
+    place, row = int(states[i]["place"][card]), int(states[i]["row"][card])
+    if place == TALON:
+        return True
+    if place < N_COLUMNS and row > 0 and row == int(states[i]["face_down"][place]):
+        return True
+    return destination == TO_FOUNDATION and foundation_total(states, i) >= int(states[i]["best_foundation"])
+
+
+@kernel
+def was_visited(visited: np.ndarray, i: int, count: int, key: np.uint64) -> bool:
+    """Whether the key is among the first `count` of row i. visited: uint64[n, capacity]."""
+    for k in range(count):
+        if visited[i, k] == key:
+            return True
+    return False
+
+
+@kernel
+def stock_repeats(
+    states: np.ndarray, i: int, rules: RuleParams, key: np.uint64, visited: np.ndarray, count: int
+) -> bool:
+    """Whether the stock action leads back to a visited position; `key` is that of the position now."""
+    waste, size, seen = int(states[i]["waste_size"]), int(states[i]["talon_size"]), int(states[i]["seen_size"])
+    redeals = int(states[i]["redeals_used"])
+    key -= talon_term(waste, redeals, rules)
+    if waste == size:
+        return was_visited(visited, i, count, key + talon_term(0, redeals + 1, rules))
+    waste = min(waste + rules.draw_count, size)
+    return waste <= seen and was_visited(visited, i, count, key + talon_term(waste, redeals, rules))
+
+
+@kernel
+def fresh_cards(
+    states: np.ndarray, i: int, cards: int, destination: int, key: np.uint64, visited: np.ndarray, count: int
+) -> int:
+    """Those of a set of cards whose move to `destination` leads to no visited position."""
+    fresh = cards
+    while cards != 0:
+        bit = lowest_bit(cards)
+        cards ^= bit
+        card = card_of_bit(bit)
+        if not is_progress(states, i, card, destination):
+            change = term(card, will_lie_on(card, destination)) - term(card, lies_on(states, i, card))
+            if was_visited(visited, i, count, key + change):
+                fresh ^= bit
+    return fresh
+
+
+@kernel
+def prune_repeats(
+    states: np.ndarray, i: int, rules: RuleParams, key: np.uint64, visited: np.ndarray, count: int, moves: np.ndarray
+) -> None:
+    """Take the repeating moves out, unless all repeat. moves: int64[7], changed in place."""
+    if count <= 1:
+        return  # only the position itself was visited, and every move changes it
+    left = moves[STOCK_MOVE] == 1 and not stock_repeats(states, i, rules, key, visited, count)
+    stock = 1 if left else 0
+    for destination in range(N_DESTINATIONS):
+        left |= fresh_cards(states, i, moves[destination], destination, key, visited, count) != 0
+    if left:
+        for destination in range(N_DESTINATIONS):
+            moves[destination] = fresh_cards(states, i, moves[destination], destination, key, visited, count)
+        moves[STOCK_MOVE] = stock
+
+
+@kernel
+def remember(visited: np.ndarray, i: int, count: int, key: np.uint64) -> int:
+    """Add a position to the visited ones; how many there are now."""
+    if was_visited(visited, i, count, key):
+        return count
+    visited[i, count] = key
+    return count + 1

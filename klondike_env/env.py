@@ -1,0 +1,131 @@
+"""The Gymnasium environment of one game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+
+from klondike_env.deals import TRAINING_DEALS
+from klondike_env.engine.actions import N_ACTIONS
+from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
+from klondike_env.render.text import draw_board
+from klondike_env.settings import check_legal, check_reset_options, legible_actions, split_keywords
+
+
+class KlondikeEnv(gymnasium.Env[Any, Any]):
+    """Klondike solitaire and its relatives.
+
+    ## Description
+    Seven columns are dealt, 21 cards face down; the other 24 cards are the stock. Build the four
+    suits up from ace to king on the foundations. The variant (or the rule keywords) says how columns
+    are built, what empty columns take, how many cards are drawn and how often the waste is redealt.
+
+    ## Action space
+    `Discrete(313)`: `card * 6 + destination` (0 its foundation, 1 to 4 onto the next higher card of
+    clubs, diamonds, hearts, spades, 5 an empty column), and 312 for the stock (draw, or redeal when
+    it is empty). `klondike_env.engine.actions` encodes, decodes and names actions.
+
+    ## Observation space
+    The information state in one of three forms, see `klondike_env.observation`.
+
+    ## Rewards
+    `reward="win"` (1 for a win), "progress", "standard" or "vegas", see `klondike_env.reward`.
+
+    ## Starting state
+    A deal: `reset(seed=...)` draws a training deal (2,000,000 to 2**53 - 1) from `np_random`;
+    `options={"deal": number}` names one, `options={"deck": cards}` gives 52 card ids in dealing order.
+
+    ## Episode end
+    1. Termination: won (52 cards on the foundations; with `auto_finish` once the game is decided).
+    2. Termination: lost (no card can be moved, now or with any card that drawing can reach).
+    3. Termination: stalled (`stall_limit` steps in a row without progress).
+    4. Truncation: `step_limit` steps, where one is set.
+
+    ## Information
+    `action_mask` (int8[313]; all ones once the game is over), `deal` (the deal number, -1 for a custom
+    deck; it determines the hidden cards, so never show it to an agent), `moves`, `foundation` (cards
+    on the foundations), `outcome` ("playing", "won", "lost", "stalled", "truncated"),
+    `illegal_action` (whether the last action was refused).
+
+    ## Arguments
+    `variant` names a preset; without it the fields of `klondike_env.rules.Rules` are keywords. All
+    others are the fields of `klondike_env.settings.Settings`; `render_mode` is None or "ansi".
+
+    ## Version history
+    v0: first version.
+    """
+
+    metadata = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
+
+    def __init__(self, variant: str | None = None, *, render_mode: str | None = None, **keywords: Any) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ValueError(f"render_mode is {render_mode!r}; allowed: None, 'ansi'")
+        self.render_mode = render_mode
+        self.rules, self.settings = split_keywords(variant, keywords)
+        self.games = self.settings.games(1, self.rules)
+        self.observer = self.settings.observer(self.games)
+        self.observation_space = self.observer.space
+        self.action_space = spaces.Discrete(N_ACTIONS)
+        self._moves, self._foundations = self.games.states["moves"], self.games.states["foundation"]
+        self._row = np.zeros(1, dtype=np.int64)
+        self._dealt = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start a game; options are "deal" or "deck".
+
+        Raises:
+            ValueError: an option is unknown or has a value that is not allowed.
+        """
+        super().reset(seed=seed)
+        options = check_reset_options(options)
+        if "deck" in options:
+            self.games.deal_decks([options["deck"]])
+        elif "deal" in options:
+            self.games.deal([options["deal"]])
+        else:
+            self.games.deal([self.np_random.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop)])
+        self._dealt = True
+        return self.observer.single(self.games.states, self.games.masks), self._info()
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one action.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game is being played.
+            ValueError: the action is illegal and the policy is to raise.
+        """
+        games = self.games
+        if not self._dealt or games.outcomes[0] != PLAYING:
+            raise gymnasium.error.ResetNeeded("no game is being played; call reset() first")
+        actions = legible_actions([action])
+        if self.settings.illegal_action == "raise":
+            check_legal(games, actions, self._row)
+        games.step(actions)
+        if self.settings.illegal_action == "terminate" and games.illegal[0]:
+            games.forfeit(self._row)
+        outcome = int(games.outcomes[0])
+        observation = self.observer.single(games.states, games.masks)
+        terminated = outcome not in (PLAYING, TRUNCATED)
+        return observation, float(games.rewards[0]), terminated, outcome == TRUNCATED, self._info()
+
+    def action_masks(self) -> np.ndarray:
+        """The legal actions as bool[313], the form that sb3-contrib asks for."""
+        return self.games.masks[0].astype(bool)
+
+    def render(self) -> str | None:
+        """The board as text in mode "ansi"."""
+        return draw_board(self.games.views()[0], self.rules) if self.render_mode == "ansi" else None
+
+    def _info(self) -> dict[str, Any]:
+        games = self.games
+        return {
+            "action_mask": games.masks[0].copy(),
+            "deal": int(games.deals[0]),
+            "moves": int(self._moves[0]),
+            "foundation": sum(self._foundations[0].tolist()),
+            "outcome": OUTCOME_NAMES[games.outcomes[0]],
+            "illegal_action": bool(games.illegal[0]),
+        }

@@ -1,0 +1,1 @@
+"""Boards for people to look at, drawn from views, so that hidden cards stay hidden."""

@@ -1,0 +1,57 @@
+"""The board as text."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import N_CARDS, N_SUITS, SUIT_LETTERS, card_at, card_text
+from klondike_env.engine.state import N_COLUMNS, OUTCOME_NAMES
+from klondike_env.rules import Rules
+
+_FACE_DOWN = "##"
+_EMPTY = "--"
+
+
+def draw_board(view: np.ndarray, rules: Rules) -> str:
+    """One game as text: stock, waste and foundations in the first line, the columns below it.
+
+    Args:
+        view: a STATE record with unseen cards overwritten.
+        rules: the rules of the game.
+    """
+    heights, face_down = view["height"], view["face_down"]
+    lines = [_top_line(view, rules), ""]
+    lines.append("  ".join(f" {column + 1}" for column in range(N_COLUMNS)))
+    for row in range(max(int(heights.max()), 1)):
+        cells = []
+        for column in range(N_COLUMNS):
+            if row < face_down[column]:
+                cells.append(_FACE_DOWN)
+            elif row < heights[column]:
+                cells.append(card_text(int(view["columns"][column, row])))
+            else:
+                cells.append(_EMPTY if row == 0 else "  ")
+        lines.append("  ".join(cells).rstrip())
+    lines += ["", _last_line(view)]
+    return "\n".join(lines)
+
+
+def _top_line(view: np.ndarray, rules: Rules) -> str:
+    size, waste = int(view["talon_size"]), int(view["waste_size"])
+    fan = " ".join(card_text(int(card)) for card in view["talon"][max(0, waste - rules.draw_count) : waste]) or _EMPTY
+    redeals = "" if rules.redeals is None else f", redeals left {rules.redeals - int(view['redeals_used'])}"
+    return f"{_foundations(view)}    stock {size - waste}, waste {waste}: {fan}{redeals}"
+
+
+def _foundations(view: np.ndarray) -> str:
+    heights = [int(height) for height in view["foundation"]]
+    tops = [
+        card_text(card_at(heights[suit] - 1, suit)) if heights[suit] else f"-{SUIT_LETTERS[suit]}"
+        for suit in range(N_SUITS)
+    ]
+    return " ".join(tops)
+
+
+def _last_line(view: np.ndarray) -> str:
+    total = int(view["foundation"].sum())
+    return f"moves {int(view['moves'])}, foundations {total} of {N_CARDS}, {OUTCOME_NAMES[int(view['outcome'])]}"

@@ -1,0 +1,119 @@
+"""The rules of a game as data: one frozen value, the presets, and their validation."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, NamedTuple
+
+BUILDS = ("alternating_colour", "other_suit", "same_suit", "same_colour", "any_suit")
+GAPS = ("kings", "any", "none")
+RUNS = ("any_tail", "whole_or_last")
+MAX_DRAW_COUNT = 24
+MAX_REDEALS = 99
+UNLIMITED = -1  # `RuleParams.redeals` where there is no limit
+
+
+class RuleParams(NamedTuple):
+    """The rules as plain integers, for kernels."""
+
+    build: int  # index into BUILDS
+    gaps: int  # index into GAPS
+    draw_count: int  # 1 to 24
+    redeals: int  # 0 to 99, or UNLIMITED
+    worry_back: int  # 0 or 1
+    whole_runs: int  # 0 or 1
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of one game of the Klondike family.
+
+    Attributes:
+        build: which cards may lie on a column card one rank higher: "alternating_colour",
+            "other_suit" (any suit but the same), "same_suit", "same_colour" or "any_suit".
+        gaps: what an empty column takes: "kings" (or a run from a king), "any" or "none".
+        draw_count: cards turned from the stock at once, 1 to 24.
+        redeals: how often the waste may be turned over, 0 to 99; None for without limit.
+        worry_back: whether a foundation's top card may return to a column.
+        runs: which face-up cards move together: "any_tail" of a column, or "whole_or_last"
+            (the whole face-up run or its last card).
+
+    Raises:
+        ValueError: a field has a value that is not allowed; the message names all three.
+    """
+
+    build: str = "alternating_colour"
+    gaps: str = "kings"
+    draw_count: int = 1
+    redeals: int | None = None
+    worry_back: bool = True
+    runs: str = "any_tail"
+
+    def __post_init__(self) -> None:
+        _check_choice("build", self.build, BUILDS)
+        _check_choice("gaps", self.gaps, GAPS)
+        _check_choice("runs", self.runs, RUNS)
+        _check_range("draw_count", self.draw_count, 1, MAX_DRAW_COUNT)
+        if self.redeals is not None:
+            _check_range("redeals", self.redeals, 0, MAX_REDEALS, " or None for unlimited")
+        if not isinstance(self.worry_back, bool):
+            raise ValueError(f"worry_back is {self.worry_back!r}; allowed: True or False")
+
+    def params(self) -> RuleParams:
+        """The same rules as integers, for kernels."""
+        return RuleParams(
+            build=BUILDS.index(self.build),
+            gaps=GAPS.index(self.gaps),
+            draw_count=self.draw_count,
+            redeals=UNLIMITED if self.redeals is None else self.redeals,
+            worry_back=int(self.worry_back),
+            whole_runs=int(self.runs == "whole_or_last"),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as a JSON-able dict; `Rules(**value)` makes the same rules again."""
+        return asdict(self)
+
+
+def _check_choice(field: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{field} is {value!r}; allowed: {', '.join(allowed)}")
+
+
+def _check_range(field: str, value: Any, low: int, high: int, also: str = "") -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise ValueError(f"{field} is {value!r}; allowed: a whole number from {low} to {high}{also}")
+
+
+RULE_FIELDS = tuple(field.name for field in fields(Rules))
+
+_THUMB_AND_POUCH = Rules(build="other_suit", gaps="any", redeals=0, worry_back=False)
+
+PRESETS: dict[str, Rules] = {
+    "draw1": Rules(),
+    "draw3": Rules(draw_count=3),
+    "deal1": Rules(),
+    "classic": Rules(redeals=0),
+    "thumb_and_pouch": _THUMB_AND_POUCH,
+    "thumb_and_pouch_whole": Rules(**{**_THUMB_AND_POUCH.to_dict(), "runs": "whole_or_last"}),
+}
+
+GYM_IDS: dict[str, str] = {
+    "draw1": "Klondike/Draw1-v0",
+    "draw3": "Klondike/Draw3-v0",
+    "deal1": "Klondike/Deal1-v0",
+    "classic": "Klondike/Classic-v0",
+    "thumb_and_pouch": "Klondike/ThumbAndPouch-v0",
+    "thumb_and_pouch_whole": "Klondike/ThumbAndPouchWhole-v0",
+}
+
+
+def preset(name: str) -> Rules:
+    """The rules of a preset by name.
+
+    Raises:
+        ValueError: there is no such preset; the message lists them.
+    """
+    if name not in PRESETS:
+        raise ValueError(f"no such variant: {name!r}; known: {', '.join(PRESETS)}")
+    return PRESETS[name]

@@ -1,0 +1,11 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.boards import EngineTable, ReferenceTable
+
+
+@pytest.fixture(params=[EngineTable, ReferenceTable], ids=["engine", "reference"])
+def table(request: pytest.FixtureRequest) -> type[EngineTable] | type[ReferenceTable]:
+    """Where a rule is tried: `table(start, rules, **options)` sits down at the engine, then at the reference."""
+    return request.param

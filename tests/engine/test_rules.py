@@ -1,0 +1,79 @@
+"""Rules as a value: its fields, its checks, its presets."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from klondike_env.rules import BUILDS, GAPS, GYM_IDS, PRESETS, RUNS, UNLIMITED, Rules, preset
+
+
+def test_the_default_is_draw_one():
+    assert Rules() == PRESETS["draw1"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"build": "up"},
+            "build is 'up'; allowed: alternating_colour, other_suit, same_suit, same_colour, any_suit",
+        ),
+        ({"gaps": None}, "gaps is None; allowed: kings, any, none"),
+        ({"runs": "single"}, "runs is 'single'; allowed: any_tail, whole_or_last"),
+        ({"draw_count": 0}, "draw_count is 0; allowed: a whole number from 1 to 24"),
+        ({"draw_count": 25}, "draw_count is 25; allowed: a whole number from 1 to 24"),
+        ({"draw_count": 3.0}, "draw_count is 3.0; allowed: a whole number from 1 to 24"),
+        ({"draw_count": True}, "draw_count is True; allowed: a whole number from 1 to 24"),
+        ({"draw_count": "3"}, "draw_count is '3'; allowed: a whole number from 1 to 24"),
+        ({"redeals": -1}, "redeals is -1; allowed: a whole number from 0 to 99 or None for unlimited"),
+        ({"redeals": 100}, "redeals is 100; allowed: a whole number from 0 to 99 or None for unlimited"),
+        ({"worry_back": 1}, "worry_back is 1; allowed: True or False"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(fields, message):
+    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+        Rules(**fields)
+
+
+def test_rules_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Rules().draw_count = 3  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_rules_survive_json(name):
+    rules = PRESETS[name]
+    assert Rules(**json.loads(json.dumps(rules.to_dict()))) == rules
+
+
+def test_equal_rules_are_one_key():
+    assert len({Rules(), Rules(draw_count=1), PRESETS["deal1"]}) == 1
+
+
+def test_params_are_the_same_rules_as_numbers():
+    rules = Rules(build="same_suit", gaps="none", draw_count=7, redeals=2, worry_back=False, runs="whole_or_last")
+    params = rules.params()
+    assert (BUILDS[params.build], GAPS[params.gaps], RUNS[params.whole_runs]) == (rules.build, rules.gaps, rules.runs)
+    assert (params.draw_count, params.redeals, params.worry_back) == (7, 2, 0)
+
+
+def test_params_write_unlimited_as_a_number():
+    assert Rules(redeals=None).params().redeals == UNLIMITED
+    assert Rules(redeals=0).params().redeals == 0
+
+
+def test_preset_finds_rules_by_name():
+    assert preset("draw3") == Rules(draw_count=3)
+
+
+def test_preset_lists_the_names_when_there_is_none():
+    with pytest.raises(ValueError, match=r"^no such variant: 'spider'; known: draw1, draw3, deal1, classic, "):
+        preset("spider")
+
+
+def test_every_preset_has_an_id():
+    assert set(GYM_IDS) == set(PRESETS)

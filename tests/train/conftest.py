@@ -1,0 +1,98 @@
+"""Results made up for the tests, so that none of them trains or plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from klondike_env.engine.state import LOST, STALLED, WON
+from klondike_env.rules import PRESETS
+from train.results import (
+    BenchmarkResult,
+    CurvePoint,
+    Evaluation,
+    Machine,
+    PlayedGames,
+    RunResult,
+    Settings,
+    VariantResult,
+)
+
+DEALS = 2000
+REACH = Settings(talon="reach", no_repeats=True)
+RATES = {  # random, greedy, collins, ppo, ppo in the other mode
+    "draw1": (0.10, 0.44, 0.535, 0.41, 0.43),
+    "draw3": (0.036, 0.14, 0.165, 0.08, 0.07),
+    "classic": (0.0005, 0.02, 0.039, 0.008, 0.006),
+    "thumb_and_pouch": (0.33, 0.16, 0.83, 0.70, 0.66),
+    "thumb_and_pouch_whole": (0.30, 0.15, 0.80, 0.81, 0.72),
+}
+
+
+def games_won_at(rate: float, seed: int, deals: int = DEALS) -> PlayedGames:
+    """Games of which a share near `rate` is won, one in fifty of the others stalled."""
+    rng = np.random.default_rng(seed)
+    outcome = np.where(rng.random(deals) < 0.02, STALLED, LOST)
+    outcome[rng.random(deals) < rate] = WON
+    cards = np.where(outcome == WON, 52, rng.integers(0, 30, deals))
+    return PlayedGames(outcome.astype(np.uint8), rng.integers(40, 250, deals), cards, seconds=0.3)
+
+
+def evaluation_of(variant: str, rates: tuple[float, ...]) -> Evaluation:
+    names = ("random", "greedy", "collins", "ppo", "ppo sampled")
+    settings = (
+        REACH,
+        REACH,
+        Settings(),
+        REACH.model_copy(update={"play": "argmax"}),
+        REACH.model_copy(update={"play": "sampled"}),
+    )
+    played = {
+        name: (games_won_at(rate, seed), how)
+        for seed, (name, rate, how) in enumerate(zip(names, rates, settings, strict=True))
+    }
+    return Evaluation.of(variant, PRESETS[variant].to_dict(), range(DEALS), played)
+
+
+def run_of(variant: str, rate: float) -> RunResult:
+    curve = [
+        CurvePoint(frames=200_000 * n, seconds=8.0 * n, win_rate=rate * (1 - 0.7**n), deals=500) for n in range(1, 10)
+    ]
+    return RunResult(
+        weights=Path(f"runs/quick/ppo_{variant}/weights.safetensors"), frames=1_800_000, seconds=84.0, curve=curve
+    )
+
+
+def variant_of(variant: str) -> VariantResult:
+    rates = RATES[variant]
+    return VariantResult(
+        evaluation=evaluation_of(variant, rates), run=run_of(variant, rates[3]), trained_as=variant, seconds=95.0
+    )
+
+
+@pytest.fixture
+def benchmark() -> BenchmarkResult:
+    """Six variants, of which deal1 shares the results of draw1."""
+    variants = {name: variant_of(name) for name in RATES}
+    deal1 = variants["draw1"].model_copy(
+        update={"evaluation": variants["draw1"].evaluation.model_copy(update={"variant": "deal1"}), "seconds": 0.0}
+    )
+    ordered = [variants["draw1"], variants["draw3"], deal1]
+    ordered += [variants[name] for name in ("classic", "thumb_and_pouch", "thumb_and_pouch_whole")]
+    return BenchmarkResult(
+        name="quick",
+        command="python -m train.benchmark",
+        finished="2026-01-02 03:04 UTC",
+        seconds=475.0,
+        machine=Machine(
+            processor="Test processor",
+            cores=2,
+            system="Linux",
+            device="CPU",
+            versions={"python": "3.11"},
+        ),
+        config={"name": "quick"},
+        variants=ordered,
+    )

@@ -1,0 +1,231 @@
+"""Every configuration in the repository loads, and every mistake in one is explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from klondike_env.rules import PRESETS, Rules
+from train.config import BenchmarkConfig, Config, ConfigError, PpoConfig, load_config, resolve_talon, save_config
+
+CONFIGS = Path(__file__).parents[2] / "configs"
+FILES = sorted(CONFIGS.rglob("*.yaml"))
+KINDS = {"ppo": PpoConfig, "benchmark": BenchmarkConfig}
+
+
+def kind_of(file: Path) -> type[Config]:
+    return KINDS[file.parent.name]
+
+
+@pytest.fixture(autouse=True)
+def _run_from_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(CONFIGS.parent)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_every_file_loads_says_what_it_is_for_and_survives_saving(file: Path, tmp_path: Path) -> None:
+    assert file.read_text().startswith("# ")
+    config = load_config(kind_of(file), file)
+    save_config(config, tmp_path / "saved.yaml")
+    assert load_config(kind_of(file), tmp_path / "saved.yaml") == config
+
+
+@pytest.mark.parametrize("variant", PRESETS)
+def test_every_variant_has_a_training(variant: str) -> None:
+    assert load_config(PpoConfig, CONFIGS / "ppo" / f"{variant}.yaml").variant == variant
+
+
+def test_equal_rules_have_equal_trainings() -> None:
+    draw1, deal1 = (load_config(PpoConfig, CONFIGS / "ppo" / f"{name}.yaml") for name in ("draw1", "deal1"))
+    assert deal1.model_copy(update={"variant": "draw1"}) == draw1
+
+
+@pytest.mark.parametrize("file", sorted((CONFIGS / "benchmark").glob("*.yaml")), ids=lambda file: file.stem)
+def test_every_benchmark_has_usable_trainings(file: Path, tmp_path: Path) -> None:
+    benchmark = load_config(BenchmarkConfig, file)
+    assert benchmark.name == file.stem
+    for variant in benchmark.variants:
+        training = benchmark.ppo_config(variant, tmp_path)
+        assert training.variant == variant
+        assert training.directory == tmp_path / f"ppo_{variant}"
+
+
+def test_quick_benchmark_trains_all_variants_in_ten_minutes(tmp_path: Path) -> None:
+    benchmark = load_config(BenchmarkConfig, CONFIGS / "benchmark" / "quick.yaml")
+    assert benchmark.variants == tuple(PRESETS)
+    trainings = {training.game: training for training in (benchmark.ppo_config(v, tmp_path) for v in PRESETS)}
+    assert sum(training.minutes or 1000 for training in trainings.values()) <= 10
+
+
+def test_overrides_win_over_the_file_and_keep_its_other_keys() -> None:
+    overrides = ["frames=2e6", "env.reward=win", "hidden_sizes=[64, 64]", "minutes=null", "learning_rate=3e-4"]
+    config = load_config(PpoConfig, CONFIGS / "ppo" / "draw3.yaml", overrides)
+    assert config.variant == "draw3"
+    assert config.frames == 2_000_000
+    assert config.env.reward == "win"
+    assert config.env.no_repeats
+    assert config.hidden_sizes == (64, 64)
+    assert config.minutes is None
+    assert config.learning_rate == 3e-4
+
+
+def test_rules_change_the_preset() -> None:
+    config = load_config(PpoConfig, None, ["variant=classic", "rules.draw_count=2", "rules.worry_back=false"])
+    assert config.game == Rules(draw_count=2, redeals=0, worry_back=False)
+    assert load_config(PpoConfig, None, ["variant=classic", "rules.redeals=null"]).game == PRESETS["draw1"]
+
+
+@pytest.mark.parametrize(
+    ("variant", "talon"), [("draw1", "reach"), ("draw3", "reach"), ("classic", "draw"), ("thumb_and_pouch", "draw")]
+)
+def test_auto_talon_is_reach_where_redeals_are_unlimited(variant: str, talon: str) -> None:
+    assert load_config(PpoConfig, None, [f"variant={variant}"]).talon == talon
+
+
+def test_a_named_talon_is_kept() -> None:
+    assert resolve_talon("draw", PRESETS["draw1"]) == "draw"
+    assert load_config(PpoConfig, None, ["variant=classic", "env.talon=reach"]).talon == "reach"
+
+
+def test_directory_is_named_after_the_variant_unless_given() -> None:
+    assert load_config(PpoConfig, None, ["variant=draw3"]).directory == Path("runs/ppo_draw3")
+    assert load_config(PpoConfig, None, ["run_dir=runs/mine"]).directory == Path("runs/mine")
+
+
+PPO_ERRORS = {
+    "n_games=-3": "n_games is -3; allowed: greater than 0",
+    "n_games=many": "n_games is 'many'; allowed: a whole number",
+    "n_games=2.5": "n_games is 2.5; allowed: a whole number",
+    "n_games=true": "n_games is True; allowed: a whole number",
+    "learning_rate=fast": "learning_rate is 'fast'; allowed: a number",
+    "learning_rate=nan": "learning_rate is 'nan'; allowed: a finite number",
+    "gamma=1.5": "gamma is 1.5; allowed: less than or equal to 1",
+    "minutes=0": "minutes is 0; allowed: greater than 0",
+    "batch_size=1000": "batch_size is 1000; allowed: a divisor of n_games * n_steps = 16384",
+    "hidden_sizes=[]": "hidden_sizes is []; allowed: a list of at least one",
+    "hidden_sizes=64": "hidden_sizes is 64; allowed: a list",
+    "hidden_sizes=[64, -1]": "hidden_sizes.1 is -1; allowed: greater than 0",
+    "play_mode=best": "play_mode is 'best'; allowed: 'argmax' or 'sampled'",
+    "env=3": "env is 3; allowed: keys and values",
+    "env.reward=score": "env.reward is 'score'; allowed: 'win', 'progress', 'standard' or 'vegas'",
+    "env.no_repeats=perhaps": "env.no_repeats is 'perhaps'; allowed: true or false",
+    "env.talons=draw": "no such key: env.talons; did you mean talon?; allowed: talon, no_repeats, auto_finish, "
+    "stall_limit, reward",
+    "validation.deals=2e6": "validation.deals is '2e6'; allowed: less than or equal to 1000000",
+    "variant=draw2": "no such variant: 'draw2'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
+    "thumb_and_pouch_whole",
+    "rules.draw_count=30": "rules.draw_count is 30; allowed: a whole number from 1 to 24",
+    "rules.draws=3": "no such key: rules.draws; allowed: build, gaps, draw_count, redeals, worry_back, runs",
+}
+
+
+@pytest.mark.parametrize("override", PPO_ERRORS)
+def test_a_wrong_value_is_explained(override: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_config(PpoConfig, None, [override])
+    assert str(error.value) == f"command line: {PPO_ERRORS[override]}"
+
+
+def test_an_unknown_key_is_explained() -> None:
+    with pytest.raises(
+        ConfigError, match="command line: no such key: learnin_rate; did you mean learning_rate"
+    ) as error:
+        load_config(PpoConfig, None, ["learnin_rate=1"])
+    assert str(error.value).endswith(f"allowed: {', '.join(PpoConfig.model_fields)}")
+
+
+BENCHMARK_ERRORS = {
+    "variants=[draw1, draw1]": "variants is ['draw1', 'draw1']; allowed: each name once, not draw1 again",
+    "variants=[]": "variants is []; allowed: a list of at least one",
+    "variants=[spider]": "no such variant: 'spider'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
+    "thumb_and_pouch_whole",
+    "per_variant.spider.seed=2": "no such variant: 'spider'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
+    "thumb_and_pouch_whole",
+    "name=../other": "name is '../other'; allowed: letters, digits, dots, dashes and underscores, "
+    "a letter or digit first",
+    "deals=2e6": "deals is '2e6'; allowed: less than or equal to 1000000",
+}
+
+
+@pytest.mark.parametrize("override", BENCHMARK_ERRORS)
+def test_a_wrong_value_of_a_benchmark_is_explained(override: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_config(BenchmarkConfig, None, [override])
+    assert str(error.value) == f"command line: {BENCHMARK_ERRORS[override]}"
+
+
+@pytest.mark.parametrize("override", ["frames", "=3", "env..reward=win", ".seed=1"])
+def test_an_override_needs_a_key_and_a_value(override: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        load_config(PpoConfig, None, [override])
+    assert str(error.value) == f"no such option: {override!r}; write key=value, such as seed=2 or env.reward=win"
+
+
+def test_an_override_that_is_not_yaml_is_explained() -> None:
+    with pytest.raises(ConfigError, match=r"hidden_sizes is '\[64'; allowed: a value as YAML writes it"):
+        load_config(PpoConfig, None, ["hidden_sizes=[64"])
+
+
+def test_errors_name_the_file_and_all_of_its_mistakes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("seed: -1\nepochs: 0\n")
+    with pytest.raises(ConfigError) as error:
+        load_config(PpoConfig, file)
+    assert str(error.value).splitlines() == [
+        f"{file}: epochs is 0; allowed: greater than 0",
+        f"{file}: seed is -1; allowed: greater than or equal to 0",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[1, 2]", "allowed: lines of 'key: value'"), ("a: [1", "is not YAML: ")],
+)
+def test_a_file_that_is_no_mapping_is_explained(text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=message):
+        load_config(PpoConfig, file)
+
+
+def test_an_empty_file_means_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "empty.yaml").write_text("# nothing\n")
+    assert load_config(PpoConfig, tmp_path / "empty.yaml") == PpoConfig()
+
+
+def test_a_missing_file_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"cannot read .*none\.yaml: No such file or directory"):
+        load_config(PpoConfig, tmp_path / "none.yaml")
+
+
+def test_layers_of_a_benchmark(tmp_path: Path) -> None:
+    overrides = ["ppo.seed=5", "ppo.env.stall_limit=99", "per_variant.draw3.seed=6", "per_variant.draw3.minutes=2"]
+    benchmark = load_config(BenchmarkConfig, None, overrides)
+    draw3, classic = (benchmark.ppo_config(name, tmp_path) for name in ("draw3", "classic"))
+    assert (draw3.seed, draw3.minutes, draw3.env.stall_limit) == (6, 2, 99)
+    assert draw3.frames == load_config(PpoConfig, CONFIGS / "ppo" / "draw3.yaml").frames
+    assert (classic.seed, classic.env.stall_limit) == (5, 99)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("ppo.sed=5", "benchmark quick, ppo of draw1: no such key: sed; did you mean seed"),
+        ("per_variant.draw1.seed=x", "benchmark quick, ppo of draw1: seed is 'x'; allowed: a whole number"),
+        (
+            "ppo.rules.draw_count=2",
+            "ppo of draw1: rules is .*; allowed: none, a benchmark plays presets",
+        ),
+        ("ppo_configs=nowhere", "cannot read nowhere/draw1.yaml"),
+    ],
+)
+def test_a_benchmark_with_an_unusable_training_is_explained(override: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_config(BenchmarkConfig, None, [override]).ppo_config("draw1", tmp_path)
+
+
+def test_a_saved_configuration_spells_out_every_default(tmp_path: Path) -> None:
+    save_config(PpoConfig(), tmp_path / "config.yaml")
+    assert set(yaml.safe_load((tmp_path / "config.yaml").read_text())) == set(PpoConfig.model_fields)

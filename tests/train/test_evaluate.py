@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from agents import Agent, load
+from klondike_env.engine.actions import RESIGN, STOCK_ACTION
+from klondike_env.engine.state import LOST, WON
+from klondike_env.rules import PRESETS, Rules
+from train.evaluate import app, evaluate
+from train.play import AgentError, play_games
+
+DRAW1 = PRESETS["draw1"]
+
+
+class FirstLegal(Agent):
+    name = "first legal"
+
+    def act(self, views, masks):
+        return masks.argmax(axis=1)
+
+
+class Resigner(FirstLegal):
+    name, talon = "resigner", "draw"
+    needs_masks = False
+
+    def act(self, views, masks):
+        assert masks.shape == (0, 313)
+        return np.full(len(views), RESIGN)
+
+
+def test_an_agent_of_five_lines_is_evaluated() -> None:
+    evaluation = evaluate(FirstLegal(), "thumb_and_pouch", 300, progress=False)
+    result = evaluation.agents["first legal"]
+    assert result.games == 300
+    assert result.wins > 0
+    assert result.interval.low < result.win_rate < result.interval.high
+    assert result.settings.talon == "draw"
+    assert result.settings.no_repeats
+
+
+# (agent, variant, deals, lowest and highest win rate that is still believable)
+FIGURES = [
+    ("collins", "draw1", 4000, 0.51, 0.565),
+    ("collins", "draw3", 4000, 0.145, 0.19),
+    ("collins", "classic", 4000, 0.028, 0.051),
+    ("collins", "thumb_and_pouch", 4000, 0.81, 0.87),
+    ("greedy", "draw1", 2000, 0.40, 0.475),
+    ("greedy", "draw3", 2000, 0.115, 0.17),
+    ("random", "draw1", 2000, 0.07, 0.125),
+    ("random", "draw3", 2000, 0.02, 0.05),
+]
+
+
+@pytest.mark.parametrize(("agent", "variant", "deals", "low", "high"), FIGURES)
+def test_baselines_win_as_often_as_they_should(agent: str, variant: str, deals: int, low: float, high: float) -> None:
+    assert low < evaluate(agent, variant, deals, progress=False).agents[agent].win_rate < high
+
+
+# --- playing -----------------------------------------------------------------------------------------
+
+
+def test_every_deal_is_played_once_whatever_the_batch() -> None:
+    deals = np.array([5, 17, 3, 1_000_000, 2_000_000])
+    whole = play_games(load("collins"), DRAW1, deals, batch=100)
+    for index, deal in enumerate(deals):
+        alone = play_games(load("collins"), DRAW1, np.array([deal]))
+        assert alone.outcome[0] == whole.outcome[index]
+        assert alone.moves[0] == whole.moves[index]
+        assert alone.foundation_cards[0] == whole.foundation_cards[index]
+    assert play_games(load("collins"), DRAW1, deals, batch=2).moves.tolist() == whole.moves.tolist()
+
+
+def test_a_resigned_game_is_lost() -> None:
+    games = play_games(Resigner(), DRAW1, np.arange(10), batch=3)
+    assert set(games.outcome) == {LOST}
+    assert set(games.moves) == {0}
+    assert set(games.foundation_cards) == {0}
+
+
+def test_a_won_game_has_all_cards_up() -> None:
+    games = play_games(load("collins"), DRAW1, np.arange(50))
+    assert games.won.any()
+    assert np.array_equal(games.won, games.foundation_cards == 52)
+
+
+def test_the_watcher_hears_of_every_game() -> None:
+    heard: list[int] = []
+    games = play_games(load("collins"), DRAW1, np.arange(50), batch=20, watch=lambda outcome: heard.extend(outcome))
+    assert sorted(heard) == sorted(games.outcome)
+
+
+class Drawer(FirstLegal):
+    """Draws even when no card is left to draw."""
+
+    name, talon, needs_masks = "drawer", "draw", False
+
+    def act(self, views, masks):
+        return np.full(len(views), STOCK_ACTION)
+
+
+class Halfway(FirstLegal):
+    name = "halfway"
+
+    def act(self, views, masks):
+        return masks.argmax(axis=1)[:1]
+
+
+class Unsure(FirstLegal):
+    name = "unsure"
+
+    def act(self, views, masks):
+        return masks.argmax(axis=1) / 2
+
+
+class Offside(FirstLegal):
+    name = "offside"
+
+    def act(self, views, masks):
+        return np.full(len(views), 313)
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        (
+            Drawer(),
+            r"agent 'drawer' chose illegal action 312 \(stock\) in deal \d, step 25; legal",
+        ),
+        (Offside(), "agent 'offside' chose illegal action 313 in deal 0, step 1; legal"),
+        (Halfway(), r"agent 'halfway' returned int64\[1\]; it must return one integer action for each of 4 rows"),
+        (Unsure(), r"agent 'unsure' returned float64\[4\]; it must return one integer"),
+    ],
+    ids=["illegal", "no action", "shape", "type"],
+)
+def test_an_agent_that_breaks_the_protocol_is_told_so(agent: Agent, message: str) -> None:
+    with pytest.raises(AgentError, match=message):
+        play_games(agent, PRESETS["classic"], np.arange(4))
+
+
+# --- comparing ---------------------------------------------------------------------------------------
+
+
+def test_agents_are_compared_on_the_same_deals() -> None:
+    deals = range(100, 300)
+    evaluation = evaluate(["collins", "greedy", Resigner()], "draw1", deals, progress=False)
+    assert evaluation.deal_numbers == "100 to 299"
+    collins, greedy = (play_games(load(name), DRAW1, np.array(deals)).outcome == WON for name in ("collins", "greedy"))
+    comparison = evaluation.compare("collins", "greedy")
+    assert comparison.only_first == np.count_nonzero(collins & ~greedy)
+    assert comparison.only_second == np.count_nonzero(~collins & greedy)
+    assert [(pair.first, pair.second) for pair in evaluation.comparisons] == [
+        ("collins", "greedy"),
+        ("collins", "resigner"),
+        ("greedy", "resigner"),
+    ]
+
+
+def test_evaluation_is_reproducible() -> None:
+    first, second = (evaluate("random", "draw3", 200, seed=3, progress=False).agents["random"] for _ in range(2))
+    assert first.model_copy(update={"ms_per_game": 0}) == second.model_copy(update={"ms_per_game": 0})
+
+
+def test_rules_of_ones_own() -> None:
+    evaluation = evaluate("collins", Rules(draw_count=2), [4, 9], progress=False)
+    assert evaluation.variant == "custom"
+    assert evaluation.rules["draw_count"] == 2
+    assert evaluation.deals == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("collins", "draw9", 10), "no such variant: 'draw9'; known: draw1"),
+        (("colins", "draw1", 10), "no such agent: 'colins'"),
+        ((["collins", "collins"], "draw1", 10), "two agents are called 'collins'"),
+        (([], "draw1", 10), "no agent was named"),
+        (("collins", "draw1", 0), "deals is 0; allowed: 1 to 1000000"),
+        (("collins", "draw1", []), "deals is no list of deal numbers"),
+        (("collins", "draw1", [-1]), "deal is -1; allowed: 0 to"),
+    ],
+)
+def test_what_cannot_be_evaluated(arguments: tuple, message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared below
+        evaluate(*arguments, progress=False)
+    assert message in str(caught.value)
+
+
+# --- command line ------------------------------------------------------------------------------------
+
+
+def command(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def test_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "result.json"
+    agents = ("--agent", "collins", "--agent", "random")
+    result = command("--variant", "draw1", *agents, "--deals", "200", "--json", str(file))
+    assert result.exit_code == 0, result.output
+    for text in ("collins", "random", "talon draw", "talon reach, no repeats", "collins - random", "0 to 199"):
+        assert text in result.stdout
+    written = json.loads(file.read_text())
+    assert 0 < written["agents"]["random"]["win_rate"] < written["agents"]["collins"]["win_rate"] < 1
+    assert written["comparisons"][0]["first"] == "collins"
+    assert written["variant"] == "draw1"
+
+
+def test_a_result_is_never_overwritten_by_accident(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    file.write_text("precious")
+    call = ("--variant", "draw1", "--agent", "collins", "--deals", "20", "--json", str(file))
+    refused = command(*call)
+    assert refused.exit_code == 2
+    assert "exists; name another file, or pass --force to replace it" in refused.stderr
+    assert file.read_text() == "precious"
+    assert command(*call, "--force").exit_code == 0
+    assert json.loads(file.read_text())["deals"] == 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--variant", "draw9", "--agent", "collins"), "no such variant: 'draw9'; known: draw1, draw3"),
+        (("--variant", "draw1", "--agent", "colins"), "no such agent: 'colins'; known: random, greedy, collins"),
+        (("--variant", "draw1", "--agent", "gone:factory"), "cannot import 'gone': No module named 'gone'"),
+        (("--variant", "draw1", "--agent", "policy:gone"), "there is no file 'gone'"),
+        (("--variant", "draw1", "--agent", "collins", "--deals", "2000000"), "deals is 2000000; allowed: 1 to 1000000"),
+        (
+            ("--variant", "draw1", "--agent", f"{__name__}:Offside", "--deals", "5"),
+            "chose illegal action 313 in deal 0",
+        ),
+    ],
+)
+def test_command_line_errors_are_one_line(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = command(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.output

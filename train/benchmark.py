@@ -1,0 +1,242 @@
+"""The main job: train PPO on every variant, let it and the baselines play the same deals, report.
+
+    python -m train.benchmark                                         # configs/benchmark/quick.yaml
+    python -m train.benchmark --config configs/benchmark/standard.yaml
+    python -m train.benchmark --name small deals=1000 ppo.minutes=0.5
+
+A benchmark lives in `runs/<name>`. Killed and started again with the same configuration it goes on
+where it was, a training at its last checkpoint. Once finished it is never touched: the next run of that
+name goes to `runs/<name>-2`.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Protocol
+
+import typer
+from rich.console import Console
+
+from agents.registry import load
+from klondike_env.rules import PRESETS, Rules
+from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
+from train.files import write_atomically
+from train.report import (
+    PPO,
+    RESULTS_FILE,
+    evaluation_table,
+    headline,
+    minutes,
+    ppo_sentences,
+    summary_table,
+    title_of,
+    write_report,
+)
+from train.results import BenchmarkResult, Evaluation, Machine, PlayMode, RunResult, VariantResult
+
+QUICK = Path("configs/benchmark/quick.yaml")
+CONFIG_FILE = "config.yaml"
+TRAINING_FILE = "training.json"  # is there once a training can be resumed
+WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
+
+
+class Trainer(Protocol):
+    """What trains: `train.ppo.train`."""
+
+    def __call__(self, config: PpoConfig, *, resume: bool = False) -> RunResult:
+        """Train, or go on with the training in `config.directory`."""
+
+
+# (agent specs, variant, number of deals) -> evaluation, its agents named by their specs
+Evaluator = Callable[[Sequence[str], str, int], Evaluation]
+
+
+def run_benchmark(
+    config: BenchmarkConfig, directory: Path, trainer: Trainer, evaluator: Evaluator, command: str, console: Console
+) -> BenchmarkResult:
+    """Train, evaluate and report, going on where an earlier call with this directory stopped.
+
+    Args:
+        config: what to run.
+        directory: where the run is kept, see `choose_directory`.
+        trainer: trains one network.
+        evaluator: lets agents play.
+        command: what the report says it was made by.
+        console: where progress and tables go.
+
+    Raises:
+        ConfigError: the configuration of a training cannot be used; nothing has been trained then.
+    """
+    trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
+    save_config(config, directory / CONFIG_FILE)
+    first_with: dict[Rules, VariantResult] = {}
+    results = []
+    for variant in config.variants:
+        rules = PRESETS[variant]
+        if rules in first_with:
+            result = _share(first_with[rules], variant, console)
+        else:
+            result = _finish_variant(config, trainings[variant], directory, trainer, evaluator, console)
+            first_with[rules] = result
+        results.append(result)
+    benchmark = BenchmarkResult(
+        name=directory.name,
+        command=command,
+        finished=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        seconds=sum(result.seconds for result in results),
+        machine=describe_machine(),
+        config=config.model_dump(mode="json"),
+        variants=results,
+    )
+    report = write_report(benchmark, directory)
+    _print_summary(benchmark, report, console)
+    return benchmark
+
+
+def choose_directory(config: BenchmarkConfig) -> Path:
+    """The directory to use: `runs/<name>`, or the first of `runs/<name>-2`, -3 ... that is new or can be resumed."""
+    number = 1
+    while True:
+        directory = config.directory.with_name(config.name if number == 1 else f"{config.name}-{number}")
+        if not directory.exists() or _can_resume(config, directory):
+            return directory
+        number += 1
+
+
+def _can_resume(config: BenchmarkConfig, directory: Path) -> bool:
+    if (directory / RESULTS_FILE).exists() or not (directory / CONFIG_FILE).exists():
+        return False
+    try:
+        return load_config(BenchmarkConfig, directory / CONFIG_FILE) == config
+    except ConfigError:  # written by another version
+        return False
+
+
+def _finish_variant(
+    config: BenchmarkConfig,
+    training: PpoConfig,
+    directory: Path,
+    trainer: Trainer,
+    evaluator: Evaluator,
+    console: Console,
+) -> VariantResult:
+    variant = training.variant
+    finished = directory / f"{variant}.json"
+    if finished.exists():
+        console.print(f"{title_of(variant)}: finished earlier")
+        return VariantResult.model_validate_json(finished.read_text())
+    console.rule(title_of(variant))
+    run = _train(training, directory / f"{variant}.training.json", trainer, console)
+    start = time.perf_counter()
+    evaluation = _evaluate(config, training, run, evaluator)
+    seconds = run.seconds + time.perf_counter() - start
+    result = VariantResult(evaluation=evaluation, run=run, trained_as=variant, seconds=seconds)
+    write_atomically(finished, result.model_dump_json(indent=2) + "\n")
+    console.print(evaluation_table(evaluation))
+    return result
+
+
+def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Console) -> RunResult:
+    if finished.exists():
+        return RunResult.model_validate_json(finished.read_text())
+    resume = (training.directory / TRAINING_FILE).exists()
+    if resume:
+        console.print(f"Going on with the training in {training.directory}")
+    elif training.directory.exists():
+        console.print(f"Removing {training.directory}, a training that was killed before its first checkpoint")
+        shutil.rmtree(training.directory)
+    run = trainer(training, resume=resume)
+    write_atomically(finished, run.model_dump_json(indent=2) + "\n")
+    return run
+
+
+def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, evaluator: Evaluator) -> Evaluation:
+    """PPO in both play modes and the baselines; "ppo" is the mode that the configuration named beforehand."""
+    mode: PlayMode = training.play_mode
+    other: PlayMode = "sampled" if mode == "argmax" else "argmax"
+    names = {f"policy:{run.weights}@{mode}": PPO, f"policy:{run.weights}@{other}": f"{PPO} {other}"}
+    return evaluator([*config.agents, *names], training.variant, config.deals).renamed(names)
+
+
+def _share(result: VariantResult, variant: str, console: Console) -> VariantResult:
+    console.print(f"{title_of(variant)}: the rules of {title_of(result.variant)}, so the same network and games")
+    evaluation = result.evaluation.model_copy(update={"variant": variant})
+    return result.model_copy(update={"evaluation": evaluation, "seconds": 0.0})
+
+
+def _print_summary(benchmark: BenchmarkResult, report: Path, console: Console) -> None:
+    console.print()
+    console.print(summary_table(benchmark.variants))
+    for result in benchmark.variants:
+        for sentence in ppo_sentences(result.evaluation):
+            console.print(sentence)
+    console.print(f"\n[bold]{headline(benchmark.variants)}[/bold]")
+    console.print(f"Training and evaluation took {minutes(benchmark.seconds)}. The report, with pictures: {report}")
+
+
+def describe_machine() -> Machine:
+    """The machine, the training device and the versions of what decides results and speed."""
+    import torch
+
+    packages = ("klondike-env", "gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
+    return Machine(
+        processor=_processor(),
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        system=f"{platform.system()} {platform.machine()}",
+        device=torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+        versions={"python": platform.python_version(), **{name: version(name) for name in packages}},
+    )
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:  # not Linux
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="key=value, such as deals=1000 or ppo.minutes=0.5", show_default=False)
+    ] = None,
+    config: Annotated[Path, typer.Option(help="YAML file of a benchmark")] = QUICK,
+    name: Annotated[str | None, typer.Option(help="name of the run instead of the file's")] = None,
+) -> None:
+    """Train PPO on every variant, let it and the baselines play the same deals, and report."""
+    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE)
+    try:
+        benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])
+        for agent in benchmark.agents:
+            load(agent)  # an unknown name is an error now, not after hours of training
+        from train.evaluate import evaluate
+        from train.ppo import train  # torch is slow to import, an error in the command line need not wait for it
+
+        directory = choose_directory(benchmark)
+        console.print(f"Benchmark {benchmark.name}, kept in {directory}")
+        run_benchmark(benchmark, directory, train, evaluate, _command(), console)
+    except (ValueError, FileExistsError) as error:
+        console.print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from error
+
+
+def _command() -> str:
+    return shlex.join(["python", "-m", "train.benchmark", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,375 @@
+"""Configurations: defaults here, overrides in YAML files, more overrides as `key=value` on the command line.
+
+    config = load_config(PpoConfig, "configs/ppo/draw1.yaml", ["frames=2e6", "env.reward=win"])
+
+Unknown keys and values that are not allowed raise a `ConfigError` that names the file, the key, the
+value and what is allowed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
+from klondike_env.rules import PRESETS, RULE_FIELDS, Rules
+from train.files import write_atomically
+from train.results import PlayMode, Talon
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message is for the user and needs no traceback."""
+
+
+def _whole_number(value: Any) -> Any:
+    """Let 2e6 stand for 2000000, which YAML reads as text, but not true for 1."""
+    if isinstance(value, bool):
+        raise ValueError(f"is {value!r}; allowed: a whole number")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        return value
+    return int(number) if number.is_integer() else value
+
+
+Count = Annotated[PositiveInt, BeforeValidator(_whole_number)]
+Share = Annotated[float, Field(ge=0, le=1)]
+NonNegativeFloat = Annotated[float, Field(ge=0)]
+Seed = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+class Config(BaseModel):
+    """Base of all configurations: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class EnvConfig(Config):
+    """How training meets the game.
+
+    Attributes:
+        talon: "draw", "reach", or "auto": reach where redeals are unlimited, draw elsewhere.
+        no_repeats: mask plays that lead back to a position visited since the last progress.
+        auto_finish: end a game as won once nothing can go wrong any more.
+        stall_limit: steps in a row without progress that end a game.
+        reward: reward scheme.
+    """
+
+    talon: Literal["auto", "draw", "reach"] = "auto"
+    no_repeats: bool = True
+    auto_finish: bool = True
+    stall_limit: Count = 250
+    reward: Literal["win", "progress", "standard", "vegas"] = "progress"
+
+
+class ValidationConfig(Config):
+    """Evaluation during training: so many validation deals, again after every `interval` frames."""
+
+    deals: Annotated[Count, Field(le=len(VALIDATION_DEALS))] = 2000
+    interval: Count = 1_000_000
+
+
+class PpoConfig(Config):
+    """One training run of masked PPO.
+
+    Attributes:
+        variant: preset whose game is learnt.
+        rules: fields of `Rules` that differ from that preset, such as `{draw_count: 2}`.
+        env: environment options.
+        n_games: games played side by side.
+        n_steps: steps in each game between two updates; n_games * n_steps frames make a rollout.
+        batch_size: frames per gradient step; divides a rollout.
+        epochs: how often an update goes through the rollout.
+        learning_rate: of Adam, at the start.
+        schedule: "linear" lets the learning rate fall to zero at the end of the budget, "constant" keeps it.
+        gamma: discount per step.
+        gae_lambda: of the advantage estimate.
+        clip: how far the ratio of new to old probability may move from 1.
+        entropy_start: entropy coefficient at the start ...
+        entropy_end: ... and at the end of the budget, linear in between.
+        value_coefficient: weight of the value loss.
+        max_grad_norm: gradients are scaled down to this norm.
+        hidden_sizes: units of each layer of the shared trunk.
+        frames: the budget, in environment steps of all games together.
+        minutes: the budget in wall time; training ends with whichever comes first. None for no limit.
+        seed: of the weights, the deals and the sampling.
+        validation: evaluation during training.
+        play_mode: how the trained network plays when its strength is reported: its likeliest action
+            ("argmax") or one drawn from its distribution ("sampled").
+        run_dir: directory of the run; None for `runs/ppo_<variant>`.
+        device: "auto" for a GPU where there is one, else as torch names it.
+    """
+
+    variant: str = "draw1"
+    rules: dict[str, Any] = {}
+    env: EnvConfig = EnvConfig()
+    n_games: Count = 256
+    n_steps: Count = 64
+    batch_size: Count = 2048
+    epochs: Count = 2
+    learning_rate: PositiveFloat = 1e-3
+    schedule: Literal["linear", "constant"] = "linear"
+    gamma: Share = 1.0
+    gae_lambda: Share = 0.95
+    clip: PositiveFloat = 0.2
+    entropy_start: NonNegativeFloat = 0.01
+    entropy_end: NonNegativeFloat = 0.002
+    value_coefficient: NonNegativeFloat = 0.5
+    max_grad_norm: PositiveFloat = 0.5
+    hidden_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (256, 256)
+    frames: Count = 16_000_000
+    minutes: PositiveFloat | None = None
+    seed: Seed = 1
+    validation: ValidationConfig = ValidationConfig()
+    play_mode: PlayMode = "argmax"
+    run_dir: Path | None = None
+    device: str = "auto"
+
+    @field_validator("variant")
+    @classmethod
+    def _known_variant(cls, variant: str) -> str:
+        return _check_variant(variant)
+
+    @model_validator(mode="after")
+    def _check_together(self) -> PpoConfig:
+        _rules_from(self.variant, self.rules)
+        if self.rollout % self.batch_size:
+            raise ValueError(
+                f"batch_size is {self.batch_size}; allowed: a divisor of n_games * n_steps = {self.rollout}"
+            )
+        return self
+
+    @property
+    def rollout(self) -> int:
+        """Frames between two updates."""
+        return self.n_games * self.n_steps
+
+    @property
+    def game(self) -> Rules:
+        """The rules of the game that is learnt."""
+        return _rules_from(self.variant, self.rules)
+
+    @property
+    def talon(self) -> Talon:
+        """The talon option with "auto" decided."""
+        return resolve_talon(self.env.talon, self.game)
+
+    @property
+    def directory(self) -> Path:
+        """Where the run is kept."""
+        return self.run_dir or Path("runs") / f"ppo_{self.variant}"
+
+
+class BenchmarkConfig(Config):
+    """The benchmark: train PPO on each variant, evaluate it and the baselines on the same deals.
+
+    Attributes:
+        name: of the run, kept in `runs/<name>`.
+        variants: presets, in the order of the table; those with equal rules are trained once.
+        agents: baselines, by the names that `train.evaluate` knows.
+        deals: test deals that every agent plays, from number 0 on.
+        ppo_configs: directory whose `<variant>.yaml` each training starts from.
+        ppo: overrides of those files, for all variants.
+        per_variant: variant -> further overrides for it alone.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
+    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(PRESETS)
+    agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins")
+    deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
+    ppo_configs: Path = Path("configs/ppo")
+    ppo: dict[str, Any] = {}
+    per_variant: dict[str, dict[str, Any]] = {}
+
+    @field_validator("variants", "agents")
+    @classmethod
+    def _no_doubles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        doubles = {name for name in names if names.count(name) > 1}
+        if doubles:
+            raise ValueError(f"is {list(names)}; allowed: each name once, not {', '.join(sorted(doubles))} again")
+        return names
+
+    @model_validator(mode="after")
+    def _known_variants(self) -> BenchmarkConfig:
+        for variant in (*self.variants, *self.per_variant):
+            _check_variant(variant)
+        return self
+
+    @property
+    def directory(self) -> Path:
+        """Where the run is kept."""
+        return Path("runs") / self.name
+
+    def ppo_config(self, variant: str, directory: Path) -> PpoConfig:
+        """The training run for a variant: its file, overridden by `ppo`, then by `per_variant`.
+
+        Args:
+            variant: the preset to be learnt.
+            directory: of the benchmark; the training is kept in `ppo_<variant>` there.
+
+        Raises:
+            ConfigError: the file or one of the overrides cannot be used.
+        """
+        file = self.ppo_configs / f"{variant}.yaml"
+        own = {"variant": variant, "run_dir": str(directory / f"ppo_{variant}")}
+        values: dict[str, Any] = {}
+        for layer in (_read_yaml(file), self.ppo, self.per_variant.get(variant, {}), own):
+            values = _merge(values, layer)
+        source = f"benchmark {self.name}, ppo of {variant}"
+        config = _validate(PpoConfig, values, source)
+        if config.game != PRESETS[variant]:
+            raise ConfigError(f"{source}: rules is {config.rules!r}; allowed: none, a benchmark plays presets")
+        return config
+
+
+def resolve_talon(talon: Literal["auto", "draw", "reach"], rules: Rules) -> Talon:
+    """Decide "auto": reach where redeals are unlimited, where looking through the stock costs nothing, else draw."""
+    if talon == "auto":
+        return "reach" if rules.redeals is None else "draw"
+    return talon
+
+
+AnyConfig = TypeVar("AnyConfig", bound=Config)
+
+
+def load_config(kind: type[AnyConfig], path: str | Path | None = None, overrides: Sequence[str] = ()) -> AnyConfig:
+    """Read a configuration.
+
+    Args:
+        kind: `PpoConfig` or `BenchmarkConfig`.
+        path: YAML file of overrides; None for the defaults.
+        overrides: "key=value" texts, with dots for nested keys and values as YAML writes them.
+
+    Raises:
+        ConfigError: something in it cannot be used.
+    """
+    values = {} if path is None else _read_yaml(Path(path))
+    for override in overrides:
+        values = _merge(values, _parse_override(override))
+    return _validate(kind, values, "command line" if path is None else str(path))
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write a configuration with every default spelled out, as YAML that `load_config` reads back."""
+    write_atomically(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
+
+
+def _check_variant(variant: str) -> str:
+    if variant not in PRESETS:
+        raise ValueError(f"no such variant: {variant!r}; allowed: {', '.join(PRESETS)}")
+    return variant
+
+
+def _rules_from(variant: str, changes: Mapping[str, Any]) -> Rules:
+    for key in changes:
+        if key not in RULE_FIELDS:
+            raise ValueError(_unknown_key(f"rules.{key}", key, RULE_FIELDS))
+    try:
+        return Rules(**{**PRESETS[variant].to_dict(), **changes})
+    except ValueError as error:
+        raise ValueError(f"rules.{error}") from error
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text())
+    except OSError as error:
+        raise ConfigError(f"cannot read {path}: {error.strerror}") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not YAML: {error}") from error
+    if values is None:
+        return {}
+    if not isinstance(values, dict):
+        raise ConfigError(f"{path} holds {values!r}; allowed: lines of 'key: value'")
+    return values
+
+
+def _parse_override(text: str) -> dict[str, Any]:
+    key, equals, value_text = text.partition("=")
+    if not equals or not all(key.split(".")):
+        raise ConfigError(f"no such option: {text!r}; write key=value, such as seed=2 or env.reward=win")
+    try:
+        value: Any = yaml.safe_load(value_text)
+    except yaml.YAMLError as error:
+        raise ConfigError(
+            f"{key} is {value_text!r}; allowed: a value as YAML writes it, such as 3, true or [1, 2]"
+        ) from error
+    for part in reversed(key.split(".")):
+        value = {part: value}
+    return dict(value)
+
+
+def _merge(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(values)
+    for key, value in changes.items():
+        old = merged.get(key)
+        merged[key] = _merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def _validate(kind: type[AnyConfig], values: Mapping[str, Any], source: str) -> AnyConfig:
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        lines = [f"{source}: {_explain(kind, detail)}" for detail in error.errors()]
+        raise ConfigError("\n".join(lines)) from error
+
+
+def _explain(kind: type[Config], detail: ErrorDetails) -> str:
+    """One line for the user: the key, its value and what is allowed."""
+    path = [str(part) for part in detail["loc"]]
+    key = ".".join(path)
+    if detail["type"] == "extra_forbidden":
+        return _unknown_key(key, path[-1], _fields_at(kind, path[:-1]))
+    if detail["type"] == "value_error":  # raised by the checks above, which name everything themselves
+        message = str(detail["ctx"]["error"])
+        return f"{key} {message}" if message.startswith("is ") else message
+    allowed = _ALLOWED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
+    return f"{key} is {detail['input']!r}; allowed: {allowed}"
+
+
+# pydantic's words for what it wanted, where they are not a user's words.
+_ALLOWED = {
+    "bool_parsing": "true or false",
+    "bool_type": "true or false",
+    "dict_type": "keys and values",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_from_float": "a whole number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "model_type": "keys and values",
+    "path_type": "a path",
+    "string_pattern_mismatch": "letters, digits, dots, dashes and underscores, a letter or digit first",
+    "string_type": "text",
+    "too_short": "a list of at least one",
+    "tuple_type": "a list",
+}
+
+
+def _fields_at(kind: type[Config], path: Sequence[str]) -> tuple[str, ...]:
+    for part in path:
+        kind = kind.model_fields[part].annotation  # type: ignore[assignment]
+    return tuple(kind.model_fields)
+
+
+def _unknown_key(full_key: str, key: str, allowed: Sequence[str]) -> str:
+    close = difflib.get_close_matches(key, allowed, n=1)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    return f"no such key: {full_key}{hint}; allowed: {', '.join(allowed)}"

@@ -1,0 +1,310 @@
+"""Train a masked PPO policy on one variant.
+
+    python -m train.ppo --config configs/ppo/draw1.yaml
+    python -m train.ppo --config configs/ppo/draw1.yaml frames=2e6 seed=2 run_dir=runs/short
+    python -m train.ppo --resume runs/ppo_draw1
+
+PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) on a native batch of games.
+The run directory holds `config.yaml` (every value), `policy.safetensors` (what `policy` agents
+load), `checkpoint.zip` and `training.json` (what `--resume` needs) and TensorBoard's event files. All
+but the last are written at each validation, whole or not at all.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import torch
+import typer
+from pydantic import BaseModel
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+
+from agents.network import PolicyNetwork, Trunk, useful_codes
+from agents.policy import PolicyAgent, pack_policy
+from klondike_env.deals import VALIDATION_DEALS
+from klondike_env.engine.games import Games
+from train.config import ConfigError, PpoConfig, load_config, save_config
+from train.files import claim_run_dir, write_atomically
+from train.play import play_games
+from train.results import CurvePoint, RunResult
+from train.vec_env import GamesVecEnv
+
+CONFIG_FILE = "config.yaml"
+WEIGHTS_FILE = "policy.safetensors"
+CHECKPOINT_FILE = "checkpoint.zip"
+TRAINING_FILE = "training.json"
+_BAR = 1000  # parts of the progress bar
+_RECENT_GAMES = 2000  # games that the win rate of the progress bar looks back on
+
+
+class Trained(BaseModel):
+    """How far a training has come."""
+
+    frames: int = 0
+    seconds: float = 0.0
+    games: int = 0
+    curve: list[CurvePoint] = []
+
+
+@dataclass
+class Budget:
+    """Frames and wall time of a run, and how much of them is spent; earlier parts of a resumed run count."""
+
+    config: PpoConfig
+    trained: Trained
+    started: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self._earlier = self.trained.seconds
+
+    @property
+    def seconds(self) -> float:
+        """Wall time spent."""
+        return self._earlier + time.perf_counter() - self.started
+
+    @property
+    def spent(self) -> float:
+        """The share of the budget that is spent, 0 to 1: of the frames or of the time, whichever is more."""
+        of_time = self.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
+        return min(max(self.trained.frames / self.config.frames, of_time), 1.0)
+
+    def scaled(self, start: float, end: float) -> float:
+        """The value between `start` and `end` that belongs to the share spent."""
+        return start + (end - start) * self.spent
+
+
+class TrunkExtractor(BaseFeaturesExtractor):
+    """The trunk as Stable-Baselines3 wants it: shared by policy and value."""
+
+    def __init__(self, observation_space: Any, useful: list[int], hidden_sizes: list[int]) -> None:
+        super().__init__(observation_space, features_dim=hidden_sizes[-1])
+        self.trunk = Trunk(useful, hidden_sizes)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """float32[n, N_CODES] -> float32[n, features_dim]."""
+        return self.trunk(observations)
+
+
+class Watch(BaseCallback):
+    """Follows a training: schedules, progress bar, validation, checkpoints, and the end of the budget."""
+
+    def __init__(self, config: PpoConfig, trained: Trained, budget: Budget, progress: Progress) -> None:
+        super().__init__()
+        self.config, self.trained, self.budget, self.progress = config, trained, budget, progress
+        self._recent: list[bool] = []
+        self._next_validation = trained.frames + config.validation.interval
+        self._bar = progress.add_task("", total=_BAR)
+
+    def _on_rollout_start(self) -> None:
+        self.model.ent_coef = self.budget.scaled(self.config.entropy_start, self.config.entropy_end)  # type: ignore[attr-defined]
+
+    def _on_step(self) -> bool:
+        for row in np.flatnonzero(self.locals["dones"]):
+            self.trained.games += 1
+            self._recent.append(self.locals["infos"][row]["is_success"])
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self.trained.frames += self.config.rollout
+        self._recent = self._recent[-_RECENT_GAMES:]
+        self._show()
+        self.logger.record("rollout/win_rate", float(np.mean(self._recent)) if self._recent else 0.0)
+        self.logger.record("rollout/games", self.trained.games)
+        self.logger.record("train/entropy_coefficient", self.model.ent_coef)  # type: ignore[attr-defined]
+        if self.trained.frames >= self._next_validation:
+            self._next_validation += self.config.validation.interval
+            self.validate()
+
+    def _show(self) -> None:
+        spent, seconds = self.budget.spent, self.budget.seconds
+        left = seconds * (1 - spent) / max(spent, 1e-9)
+        rate = float(np.mean(self._recent)) if self._recent else 0.0
+        validated = f", validation {self.trained.curve[-1].win_rate:.1%}" if self.trained.curve else ""
+        text = (
+            f"{self.config.variant}: {self.trained.frames / 1e6:.2f} M frames, {self.trained.games} games, "
+            f"{rate:.1%} won{validated}, {self.trained.frames / seconds:,.0f} frames/s, {left / 60:.1f} min left"
+        )
+        self.progress.update(self._bar, completed=int(_BAR * spent), description=text)
+
+    def validate(self) -> None:
+        """Measure the policy on validation deals and save the run."""
+        agent = policy_agent(self.model, self.config)  # type: ignore[arg-type]
+        deals = np.arange(VALIDATION_DEALS.start, VALIDATION_DEALS.start + self.config.validation.deals)
+        played = play_games(agent, self.config.game, deals, seed=self.config.seed)
+        win_rate = float(played.won.mean())
+        self.trained.seconds = self.budget.seconds
+        self.trained.curve.append(
+            CurvePoint(frames=self.trained.frames, seconds=self.trained.seconds, win_rate=win_rate, deals=len(deals))
+        )
+        self.logger.record("validation/win_rate", win_rate)
+        save_run(self.model, self.config, self.trained)  # type: ignore[arg-type]
+
+
+class TimedPPO(MaskablePPO):
+    """MaskablePPO that ends when the wall time is spent, too: after a whole rollout and its update."""
+
+    budget: Budget
+
+    def collect_rollouts(self, *args: Any, **kwargs: Any) -> bool:
+        """A rollout as the base class collects it, unless the budget is spent."""
+        return self.budget.spent < 1.0 and super().collect_rollouts(*args, **kwargs)
+
+
+def train(config: PpoConfig, *, resume: bool = False, console: Console | None = None) -> RunResult:
+    """Train a policy; the run is kept in `config.directory`.
+
+    Args:
+        config: what to train.
+        resume: go on with the run in `config.directory` instead of starting one there.
+        console: where the progress bar goes.
+
+    Raises:
+        FileExistsError: the directory holds a run and `resume` is False.
+        ConfigError: the directory holds nothing to resume.
+    """
+    torch.distributions.Distribution.set_default_validate_args(False)
+    games = Games(
+        config.n_games,
+        config.game,
+        talon=config.talon,
+        no_repeats=config.env.no_repeats,
+        auto_finish=config.env.auto_finish,
+        stall_limit=config.env.stall_limit,
+        reward=config.env.reward,
+    )
+    trained = _load_trained(config.directory) if resume else Trained()
+    if not resume:
+        claim_run_dir(config.directory)
+        save_config(config, config.directory / CONFIG_FILE)
+    budget = Budget(config, trained)
+    env = GamesVecEnv(games, seed=config.seed + trained.frames)
+    model = _load_model(config, env) if resume else _new_model(config, env)
+    model.budget = budget
+    start, end = config.learning_rate, 0.0 if config.schedule == "linear" else config.learning_rate
+    model.lr_schedule = lambda _: budget.scaled(start, end)
+    model.set_logger(configure(str(config.directory), ["tensorboard"]))
+    bar = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*bar, console=console) as progress:
+        watch = Watch(config, trained, budget, progress)
+        if budget.spent < 1.0:
+            model.learn(config.frames - trained.frames, callback=watch, reset_num_timesteps=not resume)
+        watch.model = model
+        watch.validate()
+    model.logger.dump(trained.frames)
+    return RunResult(
+        weights=config.directory / WEIGHTS_FILE, frames=trained.frames, seconds=trained.seconds, curve=trained.curve
+    )
+
+
+def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
+    """The trained policy as an agent, with its own copy of the weights."""
+    network = PolicyNetwork(useful_codes(config.game, config.talon), config.hidden_sizes).to(model.device)
+    weights = model.policy.state_dict()
+    network.load_state_dict(
+        {
+            name: weights[name.replace("trunk", "features_extractor.trunk").replace("action_head", "action_net")]
+            for name in network.state_dict()
+        }
+    )
+    return PolicyAgent(network, play=config.play_mode, talon=config.talon, no_repeats=config.env.no_repeats)
+
+
+def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
+    """Write weights, checkpoint and progress."""
+    directory = config.directory
+    about = {
+        "variant": config.variant,
+        "rules": config.game.to_dict(),
+        "hidden_sizes": list(config.hidden_sizes),
+        "talon": config.talon,
+        "no_repeats": config.env.no_repeats,
+        "play": config.play_mode,
+        "frames": trained.frames,
+    }
+    write_atomically(directory / WEIGHTS_FILE, pack_policy(policy_agent(model, config).network, **about))
+    checkpoint = io.BytesIO()
+    model.save(checkpoint, exclude=["budget", "lr_schedule"])
+    write_atomically(directory / CHECKPOINT_FILE, checkpoint.getvalue())
+    write_atomically(directory / TRAINING_FILE, trained.model_dump_json(indent=2) + "\n")
+
+
+def _new_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+    extractor = {
+        "useful": useful_codes(config.game, config.talon),
+        "hidden_sizes": list(config.hidden_sizes),
+    }
+    return TimedPPO(
+        MaskableActorCriticPolicy,
+        env,
+        learning_rate=config.learning_rate,
+        n_steps=config.n_steps,
+        batch_size=config.batch_size,
+        n_epochs=config.epochs,
+        gamma=config.gamma,
+        gae_lambda=config.gae_lambda,
+        clip_range=config.clip,
+        ent_coef=config.entropy_start,
+        vf_coef=config.value_coefficient,
+        max_grad_norm=config.max_grad_norm,
+        policy_kwargs={
+            "net_arch": [],
+            "features_extractor_class": TrunkExtractor,
+            "features_extractor_kwargs": extractor,
+        },
+        seed=config.seed,
+        device=config.device,
+    )
+
+
+def _load_trained(directory: Path) -> Trained:
+    file = directory / TRAINING_FILE
+    if not file.exists():
+        raise ConfigError(f"{directory} holds no {TRAINING_FILE}; a run can be resumed after its first validation")
+    return Trained.model_validate_json(file.read_text())
+
+
+def _load_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+    return TimedPPO.load(config.directory / CHECKPOINT_FILE, env=env, device=config.device)
+
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def main(
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="key=value, such as frames=2e6", metavar="[KEY=VALUE]...")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="YAML file of overrides")] = None,
+    resume: Annotated[Path | None, typer.Option(help="directory of a run to go on with")] = None,
+) -> None:
+    """Train a masked PPO policy."""
+    console = Console()
+    try:
+        if resume is not None:
+            settings = load_config(PpoConfig, resume / CONFIG_FILE, [*(overrides or []), f"run_dir={resume}"])
+        else:
+            settings = load_config(PpoConfig, config, overrides or [])
+        result = train(settings, resume=resume is not None, console=console)
+    except (ConfigError, FileExistsError) as error:
+        console.print(f"[red]{error}[/red]", highlight=False)
+        raise typer.Exit(2) from None
+    console.print(
+        f"{result.curve[-1].win_rate:.1%} of {result.curve[-1].deals} validation deals won after {result.frames} "
+        f"frames in {result.seconds / 60:.1f} minutes; weights in {result.weights}"
+    )
+
+
+if __name__ == "__main__":
+    app()

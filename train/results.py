@@ -1,0 +1,316 @@
+"""What is measured, as plain values: games played, agents evaluated, networks trained, benchmarks run.
+
+All of it goes to JSON and back (`model_dump_json`, `model_validate_json`) without loss, apart from the
+per-game arrays of `PlayedGames`, which are summed up in an `AgentResult`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from klondike_env.engine.state import STALLED, TRUNCATED, WON
+from train.statistics import Interval, count_pairs, difference_interval, mcnemar_p_value, wilson_interval
+
+PlayMode = Literal["argmax", "sampled"]
+Talon = Literal["draw", "reach"]
+
+
+class Record(BaseModel):
+    """Base of all results: never changed once made, unknown fields refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Settings(Record):
+    """How an agent met the game: environment options, and how a network chose its actions.
+
+    Attributes:
+        talon: "draw" (stock tapped card by card) or "reach" (seen talon cards played directly).
+        no_repeats: whether plays that lead back to a visited position were masked.
+        auto_finish: whether games ended as won once nothing could go wrong any more.
+        stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
+        play: "argmax" or "sampled" for a network; None for any other agent.
+    """
+
+    talon: Talon = "draw"
+    no_repeats: bool = False
+    auto_finish: bool = True
+    stall_limit: int | None = 250
+    play: PlayMode | None = None
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """The games of one agent, one entry per deal.
+
+    Attributes:
+        outcome: uint8[n], values of `klondike_env.engine.state`; a resigned game counts as lost.
+        moves: int[n], the move counter at the end.
+        foundation_cards: int[n], 0 to 52, cards on the foundations at the end.
+        seconds: wall time of all games together.
+    """
+
+    outcome: np.ndarray
+    moves: np.ndarray
+    foundation_cards: np.ndarray
+    seconds: float
+
+    def __post_init__(self) -> None:
+        n = len(self.outcome)
+        if n == 0:
+            raise ValueError("no games were played; a result needs at least one")
+        for name in ("moves", "foundation_cards"):
+            if len(getattr(self, name)) != n:
+                raise ValueError(f"{name} has {len(getattr(self, name))} entries; outcome has {n}")
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @property
+    def won(self) -> np.ndarray:
+        """bool[n], whether each game was won."""
+        return np.asarray(self.outcome == WON)
+
+
+class AgentResult(Record):
+    """One agent over a set of deals; shares and rates are 0 to 1, times are wall time."""
+
+    win_rate: float
+    interval: Interval
+    games: int
+    wins: int
+    foundation_cards: float
+    moves: float
+    share_stalled: float
+    share_truncated: float = 0.0
+    ms_per_game: float
+    settings: Settings
+
+    @classmethod
+    def of(cls, games: PlayedGames, settings: Settings) -> AgentResult:
+        """Sum up the games that an agent played under these settings."""
+        n, wins = len(games), int(np.count_nonzero(games.won))
+        return cls(
+            win_rate=wins / n,
+            interval=wilson_interval(wins, n),
+            games=n,
+            wins=wins,
+            foundation_cards=float(np.mean(games.foundation_cards)),
+            moves=float(np.mean(games.moves)),
+            share_stalled=float(np.mean(games.outcome == STALLED)),
+            share_truncated=float(np.mean(games.outcome == TRUNCATED)),
+            ms_per_game=1000 * games.seconds / n,
+            settings=settings,
+        )
+
+
+class Comparison(Record):
+    """Two agents on the same deals.
+
+    Attributes:
+        first, second: the agents' names.
+        only_first, only_second: deals that one of them won and the other did not.
+        difference: win rate of the first minus that of the second, -1 to 1.
+        interval: 95 % interval of that difference.
+        p_value: exact McNemar test, two-sided.
+    """
+
+    first: str
+    second: str
+    only_first: int
+    only_second: int
+    difference: float
+    interval: Interval
+    p_value: float
+
+    @classmethod
+    def of(cls, first: str, first_won: np.ndarray, second: str, second_won: np.ndarray) -> Comparison:
+        """Compare two agents by bool[n] arrays of wins over the same deals in the same order."""
+        pairs = count_pairs(first_won, second_won)
+        return cls(
+            first=first,
+            second=second,
+            only_first=pairs.only_first,
+            only_second=pairs.only_second,
+            difference=pairs.difference,
+            interval=difference_interval(pairs),
+            p_value=mcnemar_p_value(pairs),
+        )
+
+    def swapped(self) -> Comparison:
+        """The same comparison seen from the second agent."""
+        return Comparison(
+            first=self.second,
+            second=self.first,
+            only_first=self.only_second,
+            only_second=self.only_first,
+            difference=-self.difference,
+            interval=Interval(-self.interval.high, -self.interval.low),
+            p_value=self.p_value,
+        )
+
+
+class Evaluation(Record):
+    """Agents that played the same deals of one variant.
+
+    Attributes:
+        variant: preset name, or "custom".
+        rules: the fields of `klondike_env.rules.Rules`.
+        deals: how many deals each agent played.
+        deal_numbers: which, in words, such as "0 to 39999".
+        agents: name -> result, in the order they were named.
+        comparisons: every pair of agents, earlier agent first.
+    """
+
+    variant: str
+    rules: dict[str, Any]
+    deals: int
+    deal_numbers: str
+    agents: dict[str, AgentResult]
+    comparisons: list[Comparison]
+
+    @classmethod
+    def of(
+        cls,
+        variant: str,
+        rules: dict[str, Any],
+        deals: Sequence[int] | np.ndarray,
+        played: dict[str, tuple[PlayedGames, Settings]],
+    ) -> Evaluation:
+        """Sum up and compare agents, given the games each of them played on `deals` in that order."""
+        return cls(
+            variant=variant,
+            rules=rules,
+            deals=len(deals),
+            deal_numbers=describe_deals(deals),
+            agents={name: AgentResult.of(games, settings) for name, (games, settings) in played.items()},
+            comparisons=[
+                Comparison.of(first, played[first][0].won, second, played[second][0].won)
+                for first, second in combinations(played, 2)
+            ],
+        )
+
+    def renamed(self, names: dict[str, str]) -> Evaluation:
+        """The same evaluation with agents called by other names, old name -> new name."""
+        return self.model_copy(
+            update={
+                "agents": {names.get(name, name): result for name, result in self.agents.items()},
+                "comparisons": [
+                    comparison.model_copy(
+                        update={
+                            "first": names.get(comparison.first, comparison.first),
+                            "second": names.get(comparison.second, comparison.second),
+                        }
+                    )
+                    for comparison in self.comparisons
+                ],
+            }
+        )
+
+    def compare(self, first: str, second: str) -> Comparison:
+        """The comparison of two agents, whichever was named first.
+
+        Raises:
+            KeyError: these two were not compared.
+        """
+        for comparison in self.comparisons:
+            if (comparison.first, comparison.second) == (first, second):
+                return comparison
+            if (comparison.first, comparison.second) == (second, first):
+                return comparison.swapped()
+        raise KeyError(f"{first!r} and {second!r} were not compared; agents: {', '.join(self.agents)}")
+
+
+def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
+    """Deal numbers in words: "0 to 39999" when consecutive, else how many between which bounds."""
+    numbers = np.asarray(deals)
+    low, high = int(numbers.min()), int(numbers.max())
+    if len(numbers) == 1:
+        return str(low)
+    if np.array_equal(numbers, np.arange(low, high + 1)):
+        return f"{low} to {high}"
+    return f"{len(numbers)} deals between {low} and {high}"
+
+
+class CurvePoint(Record):
+    """One evaluation during training: after so many frames and seconds, so many of `deals` validation deals won."""
+
+    frames: int
+    seconds: float
+    win_rate: float
+    deals: int
+
+
+class RunResult(Record):
+    """What training left behind: `weights` is the safetensors file that `policy` agents load."""
+
+    weights: Path
+    frames: int
+    seconds: float
+    curve: list[CurvePoint]
+
+
+class VariantResult(Record):
+    """One line of the benchmark: a variant, its training and its evaluation.
+
+    Attributes:
+        evaluation: PPO and the baselines on the same test deals.
+        run: the training of the network that played.
+        trained_as: the variant that was trained and played; another one than `evaluation.variant`
+            where both have the same rules.
+        seconds: wall time of training and evaluation; 0 where they were another variant's.
+    """
+
+    evaluation: Evaluation
+    run: RunResult
+    trained_as: str
+    seconds: float
+
+    @property
+    def variant(self) -> str:
+        """Name of the variant."""
+        return self.evaluation.variant
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether training and games are those of another variant with the same rules."""
+        return self.trained_as != self.variant
+
+
+class Machine(Record):
+    """Where it ran: processor, cores open to this process, system, training device, versions of what matters."""
+
+    processor: str
+    cores: int
+    system: str
+    device: str
+    versions: dict[str, str]
+
+
+class BenchmarkResult(Record):
+    """A whole benchmark.
+
+    Attributes:
+        name: of the run.
+        command: what makes it again.
+        finished: date and time, UTC.
+        seconds: wall time of all training and evaluation, set-up not counted.
+        machine: where it ran.
+        config: the resolved configuration.
+        variants: in the order of the configuration.
+    """
+
+    name: str
+    command: str
+    finished: str
+    seconds: float
+    machine: Machine
+    config: dict[str, Any]
+    variants: list[VariantResult]
