@@ -12,6 +12,7 @@ columns r to 6, so the last card of each column is dealt face up), cards 28 to 5
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.jit import kernel
@@ -43,11 +44,11 @@ def shuffle_decks(deals: np.ndarray, decks: np.ndarray) -> None:
         shuffle_deck(deals[i], decks[i])
 
 
-def decks_of(deals: np.ndarray) -> np.ndarray:
+def decks_of(deals: ArrayLike) -> np.ndarray:
     """The decks of several deal numbers.
 
     Args:
-        deals: int64[m], each 0 to 2**53 - 1.
+        deals: int[m], each 0 to 2**53 - 1.
 
     Returns:
         uint8[m, 52] card ids in dealing order.
@@ -55,11 +56,12 @@ def decks_of(deals: np.ndarray) -> np.ndarray:
     Raises:
         ValueError: a number is out of range.
     """
-    deals = np.asarray(deals, dtype=np.int64)
-    for deal in deals[(deals < 0) | (deals >= TRAINING_DEALS.stop)]:
-        raise ValueError(f"deal is {deal}; allowed: 0 to {TRAINING_DEALS.stop - 1}")
-    decks = np.empty((len(deals), N_CARDS), dtype=np.uint8)
-    shuffle_decks(deals, decks)
+    numbers = np.asarray(deals, dtype=np.int64)
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= TRAINING_DEALS.stop):
+        wrong = numbers[(numbers < 0) | (numbers >= TRAINING_DEALS.stop)][0]
+        raise ValueError(f"deal is {wrong}; allowed: 0 to {TRAINING_DEALS.stop - 1}")
+    decks = np.empty((len(numbers), N_CARDS), dtype=np.uint8)
+    shuffle_decks(numbers, decks)
     return decks
 
 
@@ -72,7 +74,7 @@ def deck_of(deal: int) -> np.ndarray:
     return decks_of(np.array([deal], dtype=np.int64))[0]
 
 
-def check_deck(deck: np.ndarray) -> np.ndarray:
+def check_deck(deck: ArrayLike) -> np.ndarray:
     """The deck as uint8[52], once it is known to hold every card once.
 
     Raises:

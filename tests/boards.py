@@ -5,8 +5,9 @@ The same tests sit down at an `EngineTable` and at a `ReferenceTable`, so every 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Self
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from klondike_env.engine.batch import open_game, show_mask
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, OUTCOME_NAMES, PLAYING, STATE, TALON
 from klondike_env.rules import Rules
-from tests.reference import Game, Options, game_of, new_game, record_of
+from tests.reference import Game, Options, card_set, game_of, new_game, record_of
 
 
 def board(
@@ -65,6 +66,7 @@ def _lay_column(record: np.void, column: int, face_down: list[int], face_up: lis
     record["face_down"][column] = len(face_down)
     record["place"][cards] = column
     record["row"][cards] = range(len(cards))
+    record["face_up"] += card_set(face_up)
 
 
 def _cards(text: str) -> list[int]:
@@ -82,24 +84,33 @@ def resume(games: Games, row: int, record: np.void) -> None:
     show_mask(games.states, row, games._turns, games.masks)
 
 
-class Table(Protocol):
-    """A game with the words of a player around it."""
+class Table(ABC):
+    """A game, and the words of a player around it."""
+
+    @abstractmethod
+    def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
+        """Start from a deck of 52 cards or from a record."""
 
     @property
+    @abstractmethod
     def record(self) -> np.void: ...
+
     @property
+    @abstractmethod
     def legal_ids(self) -> set[int]: ...
+
     @property
+    @abstractmethod
     def reward(self) -> float: ...
+
     @property
+    @abstractmethod
     def illegal(self) -> bool: ...
+
+    @abstractmethod
     def step(self, action: int) -> None: ...
 
-
-class _Words:
-    """Reading and playing a table in text."""
-
-    def play(self: Table, *names: str) -> Any:
+    def play(self, *names: str) -> Self:
         """Play actions by name; each must be legal."""
         for name in names:
             assert self.record["outcome"] == PLAYING, f"the game has ended before {name}"
@@ -107,24 +118,24 @@ class _Words:
             assert not self.illegal, f"{name} was refused"
         return self
 
-    def refuse(self: Table, name: str) -> Any:
+    def refuse(self, name: str) -> Self:
         """Try an action that must be refused."""
         self.step(actions.parse(name))
         assert self.illegal, f"{name} was accepted"
         return self
 
     @property
-    def legal(self: Table) -> set[str]:
+    def legal(self) -> set[str]:
         """Names of the legal actions."""
         assert self.record["outcome"] == PLAYING, "the game has ended"
         return {actions.name(action) for action in self.legal_ids}
 
     @property
-    def outcome(self: Table) -> str:
+    def outcome(self) -> str:
         return OUTCOME_NAMES[self.record["outcome"]]
 
     @property
-    def columns(self: Table) -> list[str]:
+    def columns(self) -> list[str]:
         """The columns as `board` takes them, with a bar only where cards are face down."""
         texts = []
         for cards, height, face_down in zip(
@@ -135,27 +146,26 @@ class _Words:
         return texts
 
     @property
-    def foundations(self: Table) -> str:
+    def foundations(self) -> str:
         """The top card of each foundation that is not empty, in order of suits."""
         return _text([suit * 13 + int(height) - 1 for suit, height in enumerate(self.record["foundation"]) if height])
 
     @property
-    def waste(self: Table) -> str:
+    def waste(self) -> str:
         return _text(self.record["talon"][: self.record["waste_size"]])
 
     @property
-    def stock(self: Table) -> str:
+    def stock(self) -> str:
         return _text(self.record["talon"][self.record["waste_size"] : self.record["talon_size"]])
 
-    def __getitem__(self: Table, field: str) -> int:
+    def __getitem__(self, field: str) -> int:
         return int(self.record[field])
 
 
-class EngineTable(_Words):
+class EngineTable(Table):
     """A table of the engine."""
 
-    def __init__(self, start: np.ndarray | np.void, rules: Rules, **options: Any) -> None:
-        """Start from a deck of 52 cards or from a record."""
+    def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
         self.games = Games(1, rules, **options)
         if start.dtype == STATE:
             resume(self.games, 0, start)
@@ -182,11 +192,10 @@ class EngineTable(_Words):
         self.games.step(np.array([action]))
 
 
-class ReferenceTable(_Words):
+class ReferenceTable(Table):
     """A table of the slow reference."""
 
-    def __init__(self, start: np.ndarray | np.void, rules: Rules, **options: Any) -> None:
-        """Start from a deck of 52 cards or from a record."""
+    def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
         self.game: Game
         if start.dtype == STATE:
             self.game = game_of(start, rules, Options(**options))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.boards import EngineTable, ReferenceTable
+from tests.boards import EngineTable, ReferenceTable, Table
 
 
 @pytest.fixture(params=[EngineTable, ReferenceTable], ids=["engine", "reference"])
-def table(request: pytest.FixtureRequest) -> type[EngineTable] | type[ReferenceTable]:
+def table(request: pytest.FixtureRequest) -> type[Table]:
     """Where a rule is tried: `table(start, rules, **options)` sits down at the engine, then at the reference."""
     return request.param

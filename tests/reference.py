@@ -22,7 +22,7 @@ from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION,
 from klondike_env.engine.state import FOUNDATION, LOST, PLAYING, STALLED, STATE, TALON, TRUNCATED, WON
 from klondike_env.rules import Rules
 
-ACE, KING = 0, 12
+KING = 12
 N_COLUMNS = 7
 
 # What can happen within one action.
@@ -366,8 +366,8 @@ class Game:
     illegal: bool = False
     reward: float = 0.0
     staked: bool = False
-    visited: set[tuple[Any, ...]] = field(default_factory=set)
-    legal: list[int] = field(default_factory=list)
+    visited: set[tuple[Any, ...]] = field(default_factory=set, repr=False)
+    legal: list[int] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None:
         if self.options.no_repeats:
@@ -476,7 +476,7 @@ def new_game(deck: Sequence[int], rules: Rules, options: Options) -> Game:
 
 def game_of(record: np.void, rules: Rules, options: Options) -> Game:
     """A game that goes on where the record is; it knows of no position visited before."""
-    value = {name: record[name].tolist() for name in STATE.fields}
+    value = {name: record[name].tolist() for name in STATE.names or ()}
     position = Position(
         columns=[cards[:height] for cards, height in zip(value["columns"], value["height"], strict=True)],
         face_down=value["face_down"],
@@ -490,6 +490,11 @@ def game_of(record: np.void, rules: Rules, options: Options) -> Game:
     return Game(position, rules, options, staked=value["steps"] > 0, **{name: value[name] for name in counters})
 
 
+def card_set(cards: Iterable[int]) -> int:
+    """A set of cards as the engine writes it: 16 bits a suit, the ace lowest."""
+    return sum(2 ** (16 * suit(card) + rank(card)) for card in cards)
+
+
 def fields_of(game: Game) -> dict[str, Any]:
     """The fields of the game's record; `columns` and `talon` only as long as they are."""
     position = game.position
@@ -501,6 +506,11 @@ def fields_of(game: Game) -> dict[str, Any]:
             row[card] = j
     for card in position.talon:
         place[card] = TALON
+    face_up = [
+        card
+        for column, face_down in zip(position.columns, position.face_down, strict=True)
+        for card in column[face_down:]
+    ]
     return {
         "columns": position.columns,
         "height": [len(column) for column in position.columns],
@@ -512,6 +522,7 @@ def fields_of(game: Game) -> dict[str, Any]:
         "seen_size": position.seen,
         "place": place,
         "row": row,
+        "face_up": card_set(face_up),
         "outcome": game.outcome,
         "best_foundation": game.best_foundation,
         "redeals_used": position.redeals_used,

@@ -11,7 +11,6 @@ name goes to `runs/<name>-2`.
 
 from __future__ import annotations
 
-import os
 import platform
 import shlex
 import shutil
@@ -27,6 +26,7 @@ import typer
 from rich.console import Console
 
 from agents.registry import load
+from klondike_env.machine import cores, processor
 from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.files import write_atomically
@@ -189,21 +189,12 @@ def describe_machine() -> Machine:
 
     packages = ("klondike-env", "gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
     return Machine(
-        processor=_processor(),
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        processor=processor(),
+        cores=cores(),
         system=f"{platform.system()} {platform.machine()}",
         device=torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
         versions={"python": platform.python_version(), **{name: version(name) for name in packages}},
     )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:  # not Linux
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 app = typer.Typer(add_completion=False)

@@ -83,6 +83,7 @@ class _Match:
             stall_limit=settings.stall_limit,
             masks=agent.needs_masks,
         )
+        self._moves, self._foundations = self.games.states["moves"], self.games.states["foundation"]
         self.playing = np.ones(n_rows, dtype=bool)  # whether each row has a game in play
         self.entry = np.zeros(n_rows, dtype=np.int64)  # which entry of `deals` each row plays
         self.n_dealt = 0
@@ -126,14 +127,14 @@ class _Match:
         )
 
     def _record(self, rows: np.ndarray, entries: np.ndarray) -> None:
-        states = self.games.states[rows]
-        self.outcome[entries] = states["outcome"]
-        self.moves[entries] = states["moves"]
-        self.foundation_cards[entries] = states["foundation"].sum(axis=1)
+        self.outcome[entries] = self.games.outcomes[rows]
+        self.moves[entries] = self._moves[rows]
+        self.foundation_cards[entries] = self._foundations[rows].sum(axis=1)
 
     def _deal_next(self, rows: np.ndarray) -> None:
-        fresh, idle = np.split(rows, [len(self.deals) - self.n_dealt])
-        self.playing[idle] = False
-        self.entry[fresh] = np.arange(self.n_dealt, self.n_dealt + len(fresh))
+        n_fresh = min(len(rows), len(self.deals) - self.n_dealt)
+        fresh = rows[:n_fresh]
+        self.playing[rows[n_fresh:]] = False
+        self.entry[fresh] = np.arange(self.n_dealt, self.n_dealt + n_fresh)
         self.games.deal(self.deals[self.entry[fresh]], fresh)
-        self.n_dealt += len(fresh)
+        self.n_dealt += n_fresh

@@ -189,7 +189,7 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
         save_config(config, config.directory / CONFIG_FILE)
     budget = Budget(config, trained)
     env = GamesVecEnv(games, seed=config.seed + trained.frames)
-    model = _load_model(config, env) if resume else _new_model(config, env)
+    model = _load_model(config, env) if resume else make_model(config, env)
     model.budget = budget
     start, end = config.learning_rate, 0.0 if config.schedule == "linear" else config.learning_rate
     model.lr_schedule = lambda _: budget.scaled(start, end)
@@ -217,7 +217,13 @@ def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
             for name in network.state_dict()
         }
     )
-    return PolicyAgent(network, play=config.play_mode, talon=config.talon, no_repeats=config.env.no_repeats)
+    return PolicyAgent(
+        network,
+        play=config.play_mode,
+        talon=config.talon,
+        no_repeats=config.env.no_repeats,
+        patience=config.env.stall_limit,
+    )
 
 
 def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
@@ -230,6 +236,7 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
         "talon": config.talon,
         "no_repeats": config.env.no_repeats,
         "play": config.play_mode,
+        "patience": config.env.stall_limit,
         "frames": trained.frames,
     }
     write_atomically(directory / WEIGHTS_FILE, pack_policy(policy_agent(model, config).network, **about))
@@ -239,7 +246,8 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
     write_atomically(directory / TRAINING_FILE, trained.model_dump_json(indent=2) + "\n")
 
 
-def _new_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+def make_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+    """An untrained model; its `budget` must be set before it learns."""
     extractor = {
         "useful": useful_codes(config.game, config.talon),
         "hidden_sizes": list(config.hidden_sizes),

@@ -7,7 +7,7 @@ import numpy as np
 from klondike_env.engine.dealing import lay_out, open_talon
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import N_MOVE_SETS, find_moves, is_legal, write_mask
-from klondike_env.engine.outcome import Setup, settle, unpack
+from klondike_env.engine.outcome import Setup, can_finish, finish, settle, unpack
 from klondike_env.engine.repeats import position_key, prune_repeats, remember
 from klondike_env.engine.scoring import play, potential
 from klondike_env.engine.state import PLAYING, WON
@@ -38,12 +38,13 @@ def open_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray
 
 @kernel
 def offer(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, progress: bool, setup: Setup) -> None:
-    """Where repeats are forbidden, note the position and take the repeating moves out."""
+    """Where repeats are forbidden, note the position and take the repeating moves out, unless all repeat."""
     if setup.options.no_repeats and int(states[i]["outcome"]) == PLAYING:
         key = position_key(states, i, setup.rules)
         count = remember(visited, i, 0 if progress else int(turns[i]["visited_count"]), key)
         turns[i]["visited_count"] = count
-        prune_repeats(states, i, setup.rules, key, visited, count, turns[i]["moves"])
+        if not prune_repeats(states, i, setup.rules, key, visited, count, turns[i]["moves"]):
+            find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
 
 
 @kernel
@@ -62,6 +63,8 @@ def accept(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, a
     before, score = potential(states, i, scheme), int(states[i]["score"])
     progress = play(states, i, action, setup.rules, scheme)
     states[i]["since_progress"] = 0 if progress else int(states[i]["since_progress"]) + 1
+    if setup.options.auto_finish and can_finish(states, i, setup.rules):
+        finish(states, i, setup.rules, scheme)
     settle(states, i, setup, turns[i]["moves"])
     outcome = int(states[i]["outcome"])
     reward = int(states[i]["score"]) - score - before

@@ -13,7 +13,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS, GAPS
 
 LANE = 16
-_FULL_LANE = (1 << N_RANKS) - 1
+FULL_LANE = (1 << N_RANKS) - 1
 _ONE_IN_EACH_LANE = sum(1 << (LANE * suit) for suit in range(N_SUITS))
 # 2**k mod 67 is different for every k below 66: a table of remainders finds the index of a single bit.
 _BIT_MODULUS = 67
@@ -32,7 +32,7 @@ def _may_build(build: str, suit: int, below: int) -> bool:
 
 
 def _suit_set(suits: list[int]) -> int:
-    return sum(_FULL_LANE << (LANE * suit) for suit in suits)
+    return sum(FULL_LANE << (LANE * suit) for suit in suits)
 
 
 # BUILD_SETS[build, below]: the cards whose suit may lie on a card of suit `below`.
@@ -77,7 +77,7 @@ def card_of_bit(bit: int) -> int:
 @kernel
 def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
-    one_lower = (tops >> (LANE * suit + 1)) & (_FULL_LANE >> 1)
+    one_lower = (tops >> (LANE * suit + 1)) & (FULL_LANE >> 1)
     return (one_lower * _ONE_IN_EACH_LANE) & BUILD_SETS[build, suit]
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_RANKS, N_SUITS, card_at
+from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import GAP_SETS, bit_of, card_of_bit, fitting_on, lowest_bit
+from klondike_env.engine.lanes import FULL_LANE, GAP_SETS, LANE, bit_of, card_of_bit, fitting_on, lowest_bit
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS
 from klondike_env.engine.stock import playable_talon, stock_is_live
 from klondike_env.rules import UNLIMITED, RuleParams
@@ -64,9 +64,7 @@ def foundation_tops(states: np.ndarray, i: int) -> int:
     """The set of the foundations' top cards."""
     cards = 0
     for suit in range(N_SUITS):
-        height = int(states[i]["foundation"][suit])
-        if height > 0:
-            cards |= bit_of(card_at(height - 1, suit))
+        cards |= ((1 << int(states[i]["foundation"][suit])) >> 1) << (LANE * suit)
     return cards
 
 
@@ -75,9 +73,7 @@ def wanted_cards(states: np.ndarray, i: int) -> int:
     """The set of cards that the foundations take next."""
     cards = 0
     for suit in range(N_SUITS):
-        height = int(states[i]["foundation"][suit])
-        if height < N_RANKS:
-            cards |= bit_of(card_at(height, suit))
+        cards |= ((1 << int(states[i]["foundation"][suit])) & FULL_LANE) << (LANE * suit)
     return cards
 
 

@@ -117,7 +117,8 @@ def next_to_finish(states: np.ndarray, i: int, rules: RuleParams) -> int:
 
 @kernel
 def finish(states: np.ndarray, i: int, rules: RuleParams, scheme: Scheme) -> None:
-    """Play a decided game to its end; every move of it is counted."""
+    """Play a decided game to its end; every move of it is counted. The rest of the stock is seen on the way."""
+    states[i]["seen_size"] = states[i]["talon_size"]
     while foundation_total(states, i) < N_CARDS:
         card = next_to_finish(states, i, rules)
         play(states, i, card * N_DESTINATIONS + TO_FOUNDATION, rules, scheme)
@@ -127,8 +128,6 @@ def finish(states: np.ndarray, i: int, rules: RuleParams, scheme: Scheme) -> Non
 def settle(states: np.ndarray, i: int, setup: Setup, moves: np.ndarray) -> None:
     """Find the legal moves after a step, and whether the game has ended. moves: int64[7], overwritten."""
     options = setup.options
-    if options.auto_finish and can_finish(states, i, setup.rules):
-        finish(states, i, setup.rules, setup.scheme)
     movable = find_moves(states, i, setup.rules, options.reach, moves)
     outcome = PLAYING
     if foundation_total(states, i) == N_CARDS:

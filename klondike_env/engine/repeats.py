@@ -91,10 +91,10 @@ def is_progress(states: np.ndarray, i: int, card: int, destination: int) -> bool
 @kernel
 def was_visited(visited: np.ndarray, i: int, count: int, key: np.uint64) -> bool:
     """Whether the key is among the first `count` of row i. visited: uint64[n, capacity]."""
-    for k in range(count):
-        if visited[i, k] == key:
-            return True
-    return False
+    found = False
+    for k in range(count):  # without an early end, so that it runs on several keys at once
+        found |= visited[i, k] == key
+    return found
 
 
 @kernel
@@ -131,18 +131,17 @@ def fresh_cards(
 @kernel
 def prune_repeats(
     states: np.ndarray, i: int, rules: RuleParams, key: np.uint64, visited: np.ndarray, count: int, moves: np.ndarray
-) -> None:
-    """Take the repeating moves out, unless all repeat. moves: int64[7], changed in place."""
+) -> bool:
+    """Take the repeating moves out; whether any are left. moves: int64[7], changed in place."""
     if count <= 1:
-        return  # only the position itself was visited, and every move changes it
-    left = moves[STOCK_MOVE] == 1 and not stock_repeats(states, i, rules, key, visited, count)
-    stock = 1 if left else 0
+        return True  # only the position itself was visited, and every move changes it
+    if moves[STOCK_MOVE] and stock_repeats(states, i, rules, key, visited, count):
+        moves[STOCK_MOVE] = 0
+    left = moves[STOCK_MOVE]
     for destination in range(N_DESTINATIONS):
-        left |= fresh_cards(states, i, moves[destination], destination, key, visited, count) != 0
-    if left:
-        for destination in range(N_DESTINATIONS):
-            moves[destination] = fresh_cards(states, i, moves[destination], destination, key, visited, count)
-        moves[STOCK_MOVE] = stock
+        moves[destination] = fresh_cards(states, i, moves[destination], destination, key, visited, count)
+        left |= moves[destination]
+    return left != 0
 
 
 @kernel

@@ -11,21 +11,27 @@ from klondike_env.engine.legal import STOCK_MOVE
 
 
 @kernel
-def count_legal(moves: np.ndarray) -> int:
-    """How many actions are legal. moves: int64[7], see `klondike_env.engine.legal`."""
-    count = moves[STOCK_MOVE]
+def count_moves(moves: np.ndarray) -> int:
+    """How many cards may go to each destination, eight bits a destination. moves: int64[7]."""
+    counts = 0
     for destination in range(N_DESTINATIONS):
-        count += count_cards(moves[destination])
-    return count
+        counts |= count_cards(moves[destination]) << (8 * destination)
+    return counts
 
 
 @kernel
-def nth_legal(moves: np.ndarray, n: int) -> int:
+def add_counts(counts: int) -> int:
+    """The sum of the eight-bit counts."""
+    return ((counts * 0x010101010101) >> (8 * (N_DESTINATIONS - 1))) & 0xFF
+
+
+@kernel
+def nth_legal(moves: np.ndarray, counts: int, n: int) -> int:
     """The n-th legal action, n from 0, in a fixed order."""
     for destination in range(N_DESTINATIONS):
-        cards = moves[destination]
-        count = count_cards(cards)
+        count = (counts >> (8 * destination)) & 0xFF
         if n < count:
+            cards = moves[destination]
             for _ in range(n):
                 cards ^= lowest_bit(cards)
             return card_of_bit(lowest_bit(cards)) * N_DESTINATIONS + destination
@@ -38,4 +44,5 @@ def sample_actions(turns: np.ndarray, uniforms: np.ndarray, actions: np.ndarray)
     """Choose a legal action in each game. uniforms: float64[n] in [0, 1); actions: int64[n], overwritten."""
     for i in range(len(turns)):
         moves = turns[i]["moves"]
-        actions[i] = nth_legal(moves, int(uniforms[i] * count_legal(moves)))
+        counts = count_moves(moves)
+        actions[i] = nth_legal(moves, counts, int(uniforms[i] * (add_counts(counts) + moves[STOCK_MOVE])))

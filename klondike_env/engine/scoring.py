@@ -19,7 +19,7 @@ class Scheme(NamedTuple):
     foundation_potential: float = 0.0  # shaping potential of each card on the foundations
     face_up_potential: float = 0.0  # shaping potential of each of the 21 face-down cards that was turned up
     waste_to_column: float = 0.0  # points for a card from the waste to a column
-    to_foundation: float = 0.0  # points for a card to a foundation
+    to_foundation: float = 0.0  # points for a card to a foundation; 0 only where there are no points at all
     turn_up: float = 0.0  # points for turning a card up
     worry_back: float = 0.0  # points for a card taken back from a foundation
     redeal: float = 0.0  # points for a redeal when cards are drawn one at a time
@@ -30,6 +30,8 @@ class Scheme(NamedTuple):
 @kernel
 def potential(states: np.ndarray, i: int, scheme: Scheme) -> float:
     """The shaping potential of a position."""
+    if scheme.foundation_potential == 0.0 and scheme.face_up_potential == 0.0:
+        return 0.0
     turned = N_FACE_DOWN - face_down_total(states, i)
     return scheme.foundation_potential * foundation_total(states, i) + scheme.face_up_potential * turned
 
@@ -54,6 +56,8 @@ def play(states: np.ndarray, i: int, action: int, rules: RuleParams, scheme: Sch
 
     Redeals that the action implies are booked before what it earns.
     """
+    if scheme.to_foundation == 0.0:  # no game score at all
+        return apply(states, i, action, rules)
     book_stake(states, i, scheme)
     foundation, face_down = foundation_total(states, i), face_down_total(states, i)
     talon, redeals = int(states[i]["talon_size"]), int(states[i]["redeals_used"])

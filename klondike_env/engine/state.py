@@ -13,6 +13,8 @@ from klondike_env.cards import N_CARDS, N_SUITS
 N_COLUMNS = 7
 # A column holds at most 6 face-down cards and, on them, at most a run from king to ace.
 MAX_HEIGHT = 20
+# Room for a column: three words of 64 bits, so that columns can be compared quickly.
+COLUMN_ROOM = 24
 TALON_SIZE = 24
 N_FACE_DOWN = 21
 
@@ -27,11 +29,11 @@ OUTCOME_NAMES = ("playing", "won", "lost", "stalled", "truncated")
 
 STATE = np.dtype(
     [
-        ("columns", np.uint8, (N_COLUMNS, MAX_HEIGHT)),  # cards from the bottom up; unused places are 0
+        ("columns", np.uint8, (N_COLUMNS, COLUMN_ROOM)),  # cards from the bottom up; unused places are 0
+        ("talon", np.uint8, (TALON_SIZE,)),  # the waste from the bottom up, then the stock in order of drawing
         ("height", np.uint8, (N_COLUMNS,)),  # 0..19 cards in the column
         ("face_down", np.uint8, (N_COLUMNS,)),  # 0..6 of them face down
         ("foundation", np.uint8, (N_SUITS,)),  # 0..13 cards on the suit's foundation
-        ("talon", np.uint8, (TALON_SIZE,)),  # the waste from the bottom up, then the stock in order of drawing
         ("talon_size", np.uint8),  # 0..24 cards in waste and stock together
         ("waste_size", np.uint8),  # 0..talon_size of them in the waste; the last of these can be played
         ("seen_size", np.uint8),  # the player has seen talon[:seen_size]; waste_size..talon_size
@@ -44,7 +46,7 @@ STATE = np.dtype(
         ("since_progress", np.int32),  # environment steps in a row without progress
         ("moves", np.int32),  # every action, each stock tap and each redeal
         ("steps", np.int32),  # environment steps taken, refused ones included; 0 in a fresh game
-        ("score", np.int32),  # running total of a floored scoring scheme, else 0
+        ("score", np.int32),  # running total of the points of a scoring scheme; 0 where there are none
     ],
     align=True,
 )

@@ -8,22 +8,22 @@ from klondike_env.cards import card_text, parse_card
 from klondike_env.engine import actions
 
 
-def test_there_are_313_actions_and_the_stock_is_the_last():
+def test_there_are_313_actions_and_the_stock_is_the_last() -> None:
     assert actions.N_ACTIONS == 313
     assert actions.STOCK_ACTION == 312
 
 
-def test_resigning_is_no_action():
+def test_resigning_is_no_action() -> None:
     assert actions.RESIGN == -1
 
 
 @pytest.mark.parametrize("action", range(actions.N_ACTIONS))
-def test_decode_and_parse_undo_encode_and_name(action):
+def test_decode_and_parse_undo_encode_and_name(action: int) -> None:
     assert actions.encode(*actions.decode(action)) == action
     assert actions.parse(actions.name(action)) == action
 
 
-def test_every_action_has_a_name_of_its_own():
+def test_every_action_has_a_name_of_its_own() -> None:
     assert len({actions.name(action) for action in range(actions.N_ACTIONS)}) == actions.N_ACTIONS
 
 
@@ -37,20 +37,20 @@ def test_every_action_has_a_name_of_its_own():
         ("KD", 1, "KD onto ?C"),
     ],
 )
-def test_an_id_is_six_times_the_card_plus_the_destination(card, destination, name):
+def test_an_id_is_six_times_the_card_plus_the_destination(card: str, destination: int, name: str) -> None:
     action = 6 * parse_card(card) + destination
     assert actions.name(action) == name
     assert actions.decode(action) == (parse_card(card), destination)
 
 
-def test_the_stock_has_neither_card_nor_destination():
+def test_the_stock_has_neither_card_nor_destination() -> None:
     assert actions.encode() == 312
     assert actions.decode(312) == (None, None)
     assert actions.name(312) == "stock"
 
 
 @pytest.mark.parametrize("action", [-1, 313, -313])
-def test_decode_refuses_other_numbers(action):
+def test_decode_refuses_other_numbers(action: int) -> None:
     with pytest.raises(ValueError, match=f"^action is {action}; allowed: 0 to 312$"):
         actions.decode(action)
 
@@ -65,23 +65,23 @@ def test_decode_refuses_other_numbers(action):
         (0, None, "destination is None; allowed: 0 to 5"),
     ],
 )
-def test_encode_refuses_what_is_out_of_range(card, destination, message):
+def test_encode_refuses_what_is_out_of_range(card: int | None, destination: int | None, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         actions.encode(card, destination)
 
 
 @pytest.mark.parametrize("text", ["QH onto KT", "QH onto JS", "QH", "QH to column 3"])
-def test_parse_refuses_what_is_no_action(text):
+def test_parse_refuses_what_is_no_action(text: str) -> None:
     with pytest.raises(ValueError, match=f"^no such action: '{text}'; write 'TH to foundation'"):
         actions.parse(text)
 
 
-def test_parse_refuses_a_card_that_does_not_exist():
+def test_parse_refuses_a_card_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match=r"^no such card: '1X'"):
         actions.parse("1X to foundation")
 
 
-def test_an_onto_action_names_the_card_one_rank_higher():
+def test_an_onto_action_names_the_card_one_rank_higher() -> None:
     for card in range(52):
         for suit in range(4):
             if card % 13 < 12:

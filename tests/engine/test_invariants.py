@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -44,7 +45,7 @@ def random_actions(masks: np.ndarray, chance: np.random.Generator) -> np.ndarray
     return np.argmax(masks * chance.random(masks.shape), axis=1)
 
 
-def random_play(rules: Rules, talon: str, **options: bool) -> Iterator[Games]:
+def random_play(rules: Rules, talon: str, **options: Any) -> Iterator[Games]:
     """A batch of games after the deal and after every step; games that have ended are dealt anew."""
     chance = np.random.default_rng(7)
     games = Games(N_GAMES, rules, talon=talon, stall_limit=60, **options)
@@ -72,14 +73,14 @@ def cards_of(record: np.void) -> list[int]:
 
 
 @everywhere
-def test_52_distinct_cards(rules, talon):
+def test_52_distinct_cards(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         for record in games.states:
             assert sorted(cards_of(record)) == list(range(52))
 
 
 @everywhere
-def test_face_up_cards_are_legal_runs(rules, talon):
+def test_face_up_cards_are_legal_runs(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         for record in games.states:
             for cards, face_down in zip(column_cards(record), record["face_down"].tolist(), strict=True):
@@ -88,7 +89,7 @@ def test_face_up_cards_are_legal_runs(rules, talon):
 
 
 @everywhere
-def test_face_down_counts_are_consistent(rules, talon):
+def test_face_down_counts_are_consistent(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         face_down, height = games.states["face_down"], games.states["height"]
         assert (face_down <= np.arange(N_COLUMNS)).all()
@@ -96,7 +97,7 @@ def test_face_down_counts_are_consistent(rules, talon):
 
 
 @everywhere
-def test_place_and_row_say_where_each_card_lies(rules, talon):
+def test_place_and_row_say_where_each_card_lies(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         for record in games.states:
             place, row = np.full(52, FOUNDATION), np.zeros(52, dtype=int)
@@ -109,7 +110,7 @@ def test_place_and_row_say_where_each_card_lies(rules, talon):
 
 
 @everywhere
-def test_counters_keep_within_their_ranges(rules, talon):
+def test_counters_keep_within_their_ranges(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         states = games.states
         assert (states["waste_size"] <= states["seen_size"]).all()
@@ -121,7 +122,7 @@ def test_counters_keep_within_their_ranges(rules, talon):
 
 
 @everywhere
-def test_unused_places_of_a_column_are_zero(rules, talon):
+def test_unused_places_of_a_column_are_zero(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         unused = np.arange(games.states["columns"].shape[2]) >= games.states["height"][:, :, None]
         assert not games.states["columns"][unused].any()
@@ -129,7 +130,7 @@ def test_unused_places_of_a_column_are_zero(rules, talon):
 
 @pytest.mark.parametrize("no_repeats", [False, True])
 @everywhere
-def test_an_action_is_legal_unless_the_game_is_over(rules, talon, no_repeats):
+def test_an_action_is_legal_unless_the_game_is_over(rules: Rules, talon: str, no_repeats: bool) -> None:
     for games in random_play(rules, talon, no_repeats=no_repeats):
         assert games.masks.any(axis=1).all()
         assert games.masks[games.over].all()
@@ -137,7 +138,7 @@ def test_an_action_is_legal_unless_the_game_is_over(rules, talon, no_repeats):
 
 
 @everywhere
-def test_legal_actions_are_accepted_and_others_refused(rules, talon):
+def test_legal_actions_are_accepted_and_others_refused(rules: Rules, talon: str) -> None:
     chance = np.random.default_rng(3)
     for games in random_play(rules, talon):
         playing = ~games.over
@@ -154,7 +155,7 @@ def test_legal_actions_are_accepted_and_others_refused(rules, talon):
 
 
 @everywhere
-def test_every_accepted_action_is_at_least_one_move(rules, talon):
+def test_every_accepted_action_is_at_least_one_move(rules: Rules, talon: str) -> None:
     moves = None
     for games in random_play(rules, talon):
         fresh = games.states["steps"] == 0
@@ -164,10 +165,11 @@ def test_every_accepted_action_is_at_least_one_move(rules, talon):
 
 
 @everywhere
-def test_no_repeats_shows_a_position_twice_only_where_every_action_leads_back(rules, talon):
+def test_no_repeats_shows_a_position_twice_only_where_every_action_leads_back(rules: Rules, talon: str) -> None:
     without = Games(1, rules, talon=talon)
-    visited: list[set] = [set() for _ in range(N_GAMES)]
-    before = masks = None
+    visited: list[set[Any]] = [set() for _ in range(N_GAMES)]
+    before: Any = None
+    masks: Any = None
     for games in random_play(rules, talon, no_repeats=True):
         for row, record in enumerate(games.states):
             if record["since_progress"] == 0:
@@ -179,7 +181,7 @@ def test_no_repeats_shows_a_position_twice_only_where_every_action_leads_back(ru
         before, masks = games.states.copy(), games.masks.copy()
 
 
-def no_repeats_key(record: np.void, rules: Rules) -> tuple:
+def no_repeats_key(record: np.void, rules: Rules) -> tuple[Any, ...]:
     return (
         tuple(sorted(map(tuple, column_cards(record)))),
         record["talon"][: record["talon_size"]].tobytes(),
@@ -189,7 +191,7 @@ def no_repeats_key(record: np.void, rules: Rules) -> tuple:
 
 
 @everywhere
-def test_a_view_hides_every_unseen_card_and_nothing_else(rules, talon):
+def test_a_view_hides_every_unseen_card_and_nothing_else(rules: Rules, talon: str) -> None:
     for games in random_play(rules, talon):
         for record, view in zip(games.states, games.views(), strict=True):
             assert view == expected_view(record)
@@ -216,7 +218,7 @@ def hidden_cards(record: np.void) -> list[int]:
 
 
 @everywhere
-def test_what_the_player_has_not_seen_changes_no_mask_and_no_view(rules, talon):
+def test_what_the_player_has_not_seen_changes_no_mask_and_no_view(rules: Rules, talon: str) -> None:
     chance = np.random.default_rng(11)
     other = Games(1, rules, talon=talon)
     for games in random_play(rules, talon):
@@ -244,7 +246,7 @@ def shuffle_hidden(record: np.void, chance: np.random.Generator) -> np.void:
 
 
 @everywhere
-def test_the_order_of_columns_changes_no_mask(rules, talon):
+def test_the_order_of_columns_changes_no_mask(rules: Rules, talon: str) -> None:
     chance = np.random.default_rng(13)
     other = Games(1, rules, talon=talon)
     for games in random_play(rules, talon):
@@ -263,7 +265,7 @@ def test_the_order_of_columns_changes_no_mask(rules, talon):
 
 @pytest.mark.parametrize("options", [{}, {"no_repeats": True, "auto_finish": True}])
 @everywhere
-def test_a_batch_plays_each_game_as_if_it_were_alone(rules, talon, options):
+def test_a_batch_plays_each_game_as_if_it_were_alone(rules: Rules, talon: str, options: dict[str, Any]) -> None:
     chance = np.random.default_rng(17)
     batch = Games(4, rules, talon=talon, stall_limit=60, **options)
     alone = [Games(1, rules, talon=talon, stall_limit=60, **options) for _ in range(4)]
@@ -281,7 +283,7 @@ def test_a_batch_plays_each_game_as_if_it_were_alone(rules, talon, options):
 
 
 @everywhere
-def test_a_copied_record_is_a_copied_game(rules, talon):
+def test_a_copied_record_is_a_copied_game(rules: Rules, talon: str) -> None:
     chance = np.random.default_rng(19)
     games, copy = Games(1, rules, talon=talon), Games(1, rules, talon=talon)
     games.deal([5])
@@ -296,7 +298,7 @@ def test_a_copied_record_is_a_copied_game(rules, talon):
         assert (copy.masks == games.masks).all()
 
 
-def test_games_that_have_ended_are_left_alone():
+def test_games_that_have_ended_are_left_alone() -> None:
     games = Games(2, PRESETS["draw1"], stall_limit=1)
     games.deal([0, 1])
     while not games.over.all():
@@ -306,7 +308,7 @@ def test_games_that_have_ended_are_left_alone():
     assert (games.states == before).all()
 
 
-def test_inactive_games_are_left_alone():
+def test_inactive_games_are_left_alone() -> None:
     games = Games(2, PRESETS["draw1"])
     games.deal([0, 1])
     games.step(np.array([312, 312]), active=np.array([True, False]))
@@ -315,7 +317,7 @@ def test_inactive_games_are_left_alone():
 
 
 @pytest.mark.parametrize("action", [-1, 313, 10_000, -(2**40)])
-def test_a_number_that_is_no_action_is_refused(action):
+def test_a_number_that_is_no_action_is_refused(action: int) -> None:
     games = Games(1, PRESETS["draw1"])
     games.deal([0])
     games.step(np.array([action]))
@@ -324,7 +326,7 @@ def test_a_number_that_is_no_action_is_refused(action):
     assert games.states["steps"][0] == 1
 
 
-def test_some_rows_can_be_dealt_anew():
+def test_some_rows_can_be_dealt_anew() -> None:
     games = Games(3, PRESETS["draw1"])
     games.deal([7, 8, 9])
     games.step(np.array([312, 312, 312]))
@@ -344,6 +346,6 @@ def test_some_rows_can_be_dealt_anew():
         ({"reward": "gold"}, "reward is 'gold'; allowed: win, progress, standard, vegas"),
     ],
 )
-def test_a_wrong_option_says_what_is_allowed(options, message):
+def test_a_wrong_option_says_what_is_allowed(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         Games(1, PRESETS["draw1"], **options)

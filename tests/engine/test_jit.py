@@ -58,7 +58,7 @@ def run_caller(package: Path) -> list[int]:
     return [int(word) for word in done.stdout.split()]
 
 
-def test_an_edited_helper_in_another_file_is_compiled_anew(package):
+def test_an_edited_helper_in_another_file_is_compiled_anew(package: Path) -> None:
     assert run_caller(package) == [20, 0]
     assert run_caller(package) == [20, 1]
     (package / "klondike_env" / "engine" / "helper.py").write_text(HELPER.format(number=15))
@@ -66,7 +66,9 @@ def test_an_edited_helper_in_another_file_is_compiled_anew(package):
 
 
 @pytest.mark.parametrize("edited", ["engine/helper.py", "rules.py", "solver/search.py"])
-def test_every_source_a_kernel_may_depend_on_is_in_the_stamp(tmp_path, monkeypatch, edited):
+def test_every_source_a_kernel_may_depend_on_is_in_the_stamp(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
+) -> None:
     monkeypatch.setattr(jit, "_ENGINE", tmp_path / "engine")
     monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
     for name in ("engine/helper.py", "rules.py", "solver/search.py"):
@@ -79,7 +81,7 @@ def test_every_source_a_kernel_may_depend_on_is_in_the_stamp(tmp_path, monkeypat
     assert digest(tmp_path / "solver") != before
 
 
-def test_a_source_added_or_renamed_changes_the_stamp(tmp_path, monkeypatch):
+def test_a_source_added_or_renamed_changes_the_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jit, "_ENGINE", tmp_path)
     monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
     digest = jit.source_digest.__wrapped__
@@ -114,7 +116,7 @@ def numba_compilers(source: str) -> Iterator[str]:
                 yield node.attr
 
 
-def test_nothing_but_the_decorator_compiles():
+def test_nothing_but_the_decorator_compiles() -> None:
     assert len(list(sources())) > 10
     found = {path.relative_to(ROOT).as_posix(): list(numba_compilers(path.read_text())) for path in sources()}
     assert {path: names for path, names in found.items() if names} == {"klondike_env/engine/jit.py": ["njit", "njit"]}
@@ -130,5 +132,5 @@ def test_nothing_but_the_decorator_compiles():
         "import numba.experimental\nnumba.experimental.jitclass([])",
     ],
 )
-def test_a_bare_compiler_would_be_found(source):
+def test_a_bare_compiler_would_be_found(source: str) -> None:
     assert list(numba_compilers(source))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
+from typing import Any
 
 import pytest
 
 from klondike_env.rules import BUILDS, GAPS, GYM_IDS, PRESETS, RUNS, UNLIMITED, Rules, preset
 
 
-def test_the_default_is_draw_one():
+def test_the_default_is_draw_one() -> None:
     assert Rules() == PRESETS["draw1"]
 
 
@@ -34,46 +35,46 @@ def test_the_default_is_draw_one():
         ({"worry_back": 1}, "worry_back is 1; allowed: True or False"),
     ],
 )
-def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(fields, message):
+def test_a_wrong_field_is_named_with_its_value_and_what_is_allowed(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         Rules(**fields)
 
 
-def test_rules_cannot_be_changed():
+def test_rules_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Rules().draw_count = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_rules_survive_json(name):
+def test_rules_survive_json(name: str) -> None:
     rules = PRESETS[name]
     assert Rules(**json.loads(json.dumps(rules.to_dict()))) == rules
 
 
-def test_equal_rules_are_one_key():
+def test_equal_rules_are_one_key() -> None:
     assert len({Rules(), Rules(draw_count=1), PRESETS["deal1"]}) == 1
 
 
-def test_params_are_the_same_rules_as_numbers():
+def test_params_are_the_same_rules_as_numbers() -> None:
     rules = Rules(build="same_suit", gaps="none", draw_count=7, redeals=2, worry_back=False, runs="whole_or_last")
     params = rules.params()
     assert (BUILDS[params.build], GAPS[params.gaps], RUNS[params.whole_runs]) == (rules.build, rules.gaps, rules.runs)
     assert (params.draw_count, params.redeals, params.worry_back) == (7, 2, 0)
 
 
-def test_params_write_unlimited_as_a_number():
+def test_params_write_unlimited_as_a_number() -> None:
     assert Rules(redeals=None).params().redeals == UNLIMITED
     assert Rules(redeals=0).params().redeals == 0
 
 
-def test_preset_finds_rules_by_name():
+def test_preset_finds_rules_by_name() -> None:
     assert preset("draw3") == Rules(draw_count=3)
 
 
-def test_preset_lists_the_names_when_there_is_none():
+def test_preset_lists_the_names_when_there_is_none() -> None:
     with pytest.raises(ValueError, match=r"^no such variant: 'spider'; known: draw1, draw3, deal1, classic, "):
         preset("spider")
 
 
-def test_every_preset_has_an_id():
+def test_every_preset_has_an_id() -> None:
     assert set(GYM_IDS) == set(PRESETS)

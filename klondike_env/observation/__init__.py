@@ -1,0 +1,40 @@
+"""The observation: everything a player with perfect memory knows, and nothing else.
+
+An observation is a row of codes, uint8: `N_CARD_FIELDS` for each of the 52 cards in order of their
+ids, then those of `TABLE_FIELDS`. It comes in three forms:
+
+- "flat": float32[N_CODES] in [0, 1], every code divided by its highest value;
+- "cards": {"cards": uint8[52, N_CARD_FIELDS], "table": uint8[N_TABLE_CODES]};
+- "dict": the same with "action_mask": int8[313].
+
+The tables in `fields` are the one description of the codes; spaces and documentation come from
+them. With `thoughtful` the hidden cards are shown too ("thoughtful solitaire"); masks do not change.
+"""
+
+from klondike_env.observation.fields import (
+    CARD_FIELDS,
+    HIGHS,
+    N_CARD_CODES,
+    N_CARD_FIELDS,
+    N_CODES,
+    N_TABLE_CODES,
+    TABLE_FIELDS,
+    Field,
+    table_start,
+)
+from klondike_env.observation.observer import FORMS, Observer, single_space
+
+__all__ = [
+    "CARD_FIELDS",
+    "FORMS",
+    "HIGHS",
+    "N_CARD_CODES",
+    "N_CARD_FIELDS",
+    "N_CODES",
+    "N_TABLE_CODES",
+    "TABLE_FIELDS",
+    "Field",
+    "Observer",
+    "single_space",
+    "table_start",
+]

@@ -1,0 +1,169 @@
+"""The native vector environment equals single environments, step for step."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from klondike_env import GYM_IDS
+from klondike_env.engine.actions import STOCK_ACTION
+from klondike_env.vector_env import KlondikeVectorEnv
+
+N = 5
+
+
+def make_pair(gym_id, mode, **keywords):
+    native = gym.make_vec(gym_id, num_envs=N, autoreset_mode=mode, **keywords)
+    single = SyncVectorEnv([lambda: gym.make(gym_id, **keywords) for _ in range(N)], autoreset_mode=mode)
+    assert isinstance(native.unwrapped, KlondikeVectorEnv)
+    return native, single
+
+
+def choose(info, generator):
+    mask = info["action_mask"]
+    actions = (generator.random(mask.shape) * mask).argmax(axis=1)
+    return np.where(generator.random(N) < 0.05, generator.integers(0, 313, N), actions)  # some of them illegal
+
+
+def assert_equal_step(native, single):
+    for left, right in zip(native, single, strict=True):
+        assert data_equivalence(left, right)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+@pytest.mark.parametrize("form", ["flat", "dict"])
+@pytest.mark.parametrize("gym_id", GYM_IDS.values())
+def test_every_step_equals_that_of_single_environments(gym_id, form, mode):
+    keywords = {
+        "observation": form,
+        "reward": "standard",
+        "stall_limit": 8,
+        "talon": "reach" if form == "dict" else "draw",
+        "no_repeats": form == "dict",
+        "auto_finish": True,
+    }
+    native, single = make_pair(gym_id, mode, **keywords)
+    left, right = native.reset(seed=11), single.reset(seed=11)
+    assert_equal_step(left, right)
+    generator = np.random.default_rng(0)
+    ends = 0
+    for _ in range(100):
+        actions = choose(left[-1], generator)
+        left, right = native.step(actions), single.step(actions)
+        assert_equal_step(left, right)
+        ends += np.count_nonzero(left[2] | left[3])
+    assert ends > 0  # games ended and were reset
+
+
+@pytest.mark.parametrize("seed", [7, [3, None, 5, None, 9]])
+def test_seeds_reach_the_games_one_by_one(seed):
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N)
+    deals = native.reset(seed=seed)[1]["deal"]
+    for i, own in enumerate([7 + i for i in range(N)] if seed == 7 else seed):
+        if own is not None:
+            assert deals[i] == gym.make("Klondike/Draw1-v0").reset(seed=own)[1]["deal"]
+    assert len(set(deals.tolist())) == N
+
+
+def test_disabled_autoreset_waits_for_a_reset_mask():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N, autoreset_mode=AutoresetMode.DISABLED, stall_limit=1)
+    native.reset(seed=1)
+    ended = np.zeros(N, dtype=bool)
+    while not ended.any():
+        _, _, terminated, truncated, info = native.step(np.full(N, STOCK_ACTION))
+        ended = terminated | truncated
+    assert info["outcome"][ended.argmax()] == "stalled"
+    with pytest.raises(gym.error.ResetNeeded, match="reset_mask"):
+        native.step(np.full(N, STOCK_ACTION))
+    moves = info["moves"]
+    _, info = native.reset(options={"reset_mask": ended})
+    np.testing.assert_array_equal(info["_moves"], ended)
+    assert (info["moves"][ended] == 0).all()
+    *_, info = native.step(np.full(N, STOCK_ACTION))
+    np.testing.assert_array_equal(info["moves"], np.where(ended, 1, moves + 1))
+
+
+def test_deals_can_be_asked_for_one_by_one_or_all_the_same():
+    native = gym.make_vec("Klondike/Draw3-v0", num_envs=N)
+    numbers = np.arange(N) * 10
+    np.testing.assert_array_equal(native.reset(options={"deal": numbers})[1]["deal"], numbers)
+    np.testing.assert_array_equal(native.reset(options={"deal": 8})[1]["deal"], np.full(N, 8))
+
+
+def test_max_episode_steps_truncates_every_game():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N, max_episode_steps=2)
+    native.reset(seed=0)
+    native.step(np.full(N, STOCK_ACTION))
+    _, _, terminated, truncated, info = native.step(np.full(N, STOCK_ACTION))
+    assert truncated.all()
+    assert not terminated.any()
+    assert set(info["outcome"]) == {"truncated"}
+
+
+def test_next_step_reset_rows_ignore_the_action_and_give_no_reward():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N, max_episode_steps=1, reward="vegas")
+    native.reset(seed=0)
+    _, rewards, *_ = native.step(np.full(N, STOCK_ACTION))
+    assert (rewards == -52).all()
+    _, rewards, terminated, truncated, info = native.step(np.full(N, STOCK_ACTION))
+    assert (rewards == 0).all()
+    assert not (terminated | truncated).any()
+    assert (info["moves"] == 0).all()
+
+
+def test_same_step_masks_belong_to_the_new_game_and_the_final_mask_is_all_ones():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N, max_episode_steps=1, autoreset_mode="SameStep")
+    native.reset(seed=0)
+    observations, _, _, truncated, info = native.step(np.full(N, STOCK_ACTION))
+    assert truncated.all()
+    assert info["final_info"]["action_mask"].all()
+    assert not info["action_mask"].all()
+    for row in range(N):
+        assert info["final_obs"][row].shape == observations[row].shape
+        assert not np.array_equal(info["final_obs"][row], observations[row])
+
+
+def test_arrays_returned_are_not_written_again():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=N)
+    observations, info = native.reset(seed=0)
+    kept, mask = observations.copy(), info["action_mask"].copy()
+    native.step(np.full(N, STOCK_ACTION))
+    np.testing.assert_array_equal(observations, kept)
+    np.testing.assert_array_equal(info["action_mask"], mask)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"num_envs": 0}, "num_envs is 0; allowed: a whole number from 1"),
+        ({"num_envs": 2, "render_mode": "ansi"}, "render_mode is 'ansi'; the vector environment draws no boards"),
+        ({"num_envs": 2, "autoreset_mode": "x"}, "'x' is not a valid AutoresetMode"),
+    ],
+)
+def test_bad_arguments_are_refused(keywords, message):
+    with pytest.raises(ValueError, match=message):
+        KlondikeVectorEnv(variant="draw1", **keywords)
+
+
+def test_bad_calls_are_refused():
+    native = gym.make_vec("Klondike/Draw1-v0", num_envs=2)
+    with pytest.raises(ValueError, match="seed has length 3; allowed: 2"):
+        native.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"reset_mask must be bool\[2\] with a True in it"):
+        native.reset(options={"reset_mask": np.zeros(2, dtype=bool)})
+    native.reset(seed=0)
+    with pytest.raises(ValueError, match=r"actions have shape \(3,\); allowed: \(2,\)"):
+        native.step(np.zeros(3, dtype=np.int64))
+
+
+def test_illegal_actions_raise_or_terminate_on_request():
+    raising = gym.make_vec("Klondike/Draw1-v0", num_envs=2, illegal_action="raise")
+    raising.reset(options={"deal": 0})
+    with pytest.raises(ValueError, match=r"illegal action 6 \(2C to foundation\)"):
+        raising.step(np.array([STOCK_ACTION, 6]))
+    ending = gym.make_vec("Klondike/Draw1-v0", num_envs=2, illegal_action="terminate")
+    ending.reset(options={"deal": 0})
+    _, _, terminated, _, info = ending.step(np.array([STOCK_ACTION, 6]))
+    np.testing.assert_array_equal(terminated, [False, True])
+    assert list(info["outcome"]) == ["playing", "lost"]

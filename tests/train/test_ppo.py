@@ -1,0 +1,157 @@
+"""Training, from the first rollout to a policy that plays; small enough for a test, but nothing left out."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from agents.network import PolicyNetwork, useful_codes
+from agents.policy import PolicyAgent, load_policy, pack_policy
+from agents.registry import load
+from klondike_env.engine.games import Games
+from klondike_env.observation import N_CARD_CODES, N_CODES, Observer, table_start
+from klondike_env.rules import PRESETS, Rules
+from train.config import ConfigError, PpoConfig, load_config
+from train.evaluate import evaluate
+from train.ppo import Budget, Trained, app, make_model, train
+from train.vec_env import GamesVecEnv
+
+SMALL = [
+    "variant=thumb_and_pouch",
+    "n_games=16",
+    "n_steps=32",
+    "batch_size=256",
+    "hidden_sizes=[32]",
+    "frames=1024",
+    "validation.deals=20",
+    "validation.interval=512",
+]
+
+
+def small_config(tmp_path, *overrides):
+    return load_config(PpoConfig, None, [*SMALL, f"run_dir={tmp_path / 'run'}", *overrides])
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    config = small_config(tmp_path_factory.mktemp("ppo"))
+    return config, train(config)
+
+
+def test_a_run_leaves_weights_checkpoint_config_and_curve(run):
+    config, result = run
+    names = {path.name.split(".")[0] for path in config.directory.iterdir()}
+    assert names == {"config", "policy", "checkpoint", "training", "events"}
+    assert load_config(PpoConfig, config.directory / "config.yaml") == config
+    assert [point.frames for point in result.curve] == [512, 1024, 1024]
+    assert result.frames == 1024
+    assert json.loads((config.directory / "training.json").read_text())["frames"] == 1024
+
+
+def test_a_trained_policy_plays_by_name_in_both_modes(run):
+    _, result = run
+    names = [f"policy:{result.weights}@{play}" for play in ("argmax", "sampled")]
+    evaluation = evaluate([*names, "random"], "thumb_and_pouch", range(50), progress=False)
+    assert [evaluation.agents[name].settings.play for name in names] == ["argmax", "sampled"]
+    assert load(f"policy:{result.weights}").play == "argmax"
+
+
+def test_a_run_is_never_overwritten_and_can_be_resumed(run):
+    config, result = run
+    with pytest.raises(FileExistsError, match="holds an earlier run; resume that run"):
+        train(config)
+    longer = load_config(PpoConfig, config.directory / "config.yaml", ["frames=2048"])
+    resumed = train(longer, resume=True)
+    assert resumed.frames == 2048
+    assert [point.frames for point in resumed.curve] == [512, 1024, 1024, 1536, 2048, 2048]
+    assert resumed.seconds > result.seconds
+
+
+def test_there_must_be_something_to_resume(tmp_path):
+    with pytest.raises(ConfigError, match=r"holds no training\.json"):
+        train(small_config(tmp_path), resume=True)
+    shown = CliRunner().invoke(app, ["--resume", str(tmp_path / "none")])
+    assert shown.exit_code == 2
+    assert "cannot read" in shown.output
+
+
+def test_the_command_line_refuses_unknown_keys_without_a_traceback():
+    shown = CliRunner().invoke(app, ["frame=10"])
+    assert shown.exit_code == 2
+    assert "no such key: frame; did you mean frames?" in shown.output
+
+
+def test_training_ends_when_its_minutes_are_spent(tmp_path):
+    result = train(small_config(tmp_path, "frames=1e9", "minutes=0.0001", "validation.deals=5"))
+    assert result.frames <= 512
+
+
+def test_rollouts_pair_every_observation_with_its_own_mask_and_action(tmp_path):
+    config = small_config(tmp_path, "env.stall_limit=5", "env.no_repeats=false")
+    games = Games(config.n_games, config.game, stall_limit=5, reward="progress")
+    model = make_model(config, GamesVecEnv(games, seed=1))
+    model.budget = Budget(config, Trained())
+    model.learn(config.rollout)
+    buffer = model.rollout_buffer
+    masks = buffer.action_masks.reshape(-1, 313)
+    actions = buffer.actions.reshape(-1).astype(int)
+    observations = buffer.observations.reshape(-1, N_CODES)
+    assert len(actions) == config.rollout
+    assert masks[np.arange(len(actions)), actions].all()
+    in_stock = observations[:, N_CARD_CODES + table_start("stock")] > 0
+    np.testing.assert_array_equal(masks[:, 312] == 1, in_stock)  # without redeals there is nothing else to tap for
+    assert buffer.episode_starts[1:].any()  # the pairs hold across the ends of games, too
+
+
+def test_schedules_follow_frames_or_minutes_whichever_is_further():
+    trained = Trained(frames=250, seconds=30.0)
+    budget = Budget(load_config(PpoConfig, None, ["frames=1000", "minutes=1"]), trained)
+    assert budget.spent == pytest.approx(0.5, abs=0.01)
+    assert budget.scaled(1.0, 0.0) == pytest.approx(0.5, abs=0.01)
+    assert Budget(load_config(PpoConfig, None, ["frames=1000"]), trained).spent == 0.25
+
+
+def test_useful_codes_keep_everything_that_can_differ_in_play():
+    for name, talon in (("draw3", "reach"), ("classic", "draw"), ("thumb_and_pouch", "draw")):
+        rules = PRESETS[name]
+        games = Games(64, rules, talon=talon)
+        games.deal(np.arange(64))
+        observer, generator = Observer("flat", games.setup), np.random.default_rng(0)
+        lowest, highest = observer.codes(games.states).min(axis=0), observer.codes(games.states).max(axis=0)
+        for _ in range(100):
+            games.step(games.random_actions(generator))
+            codes = observer.codes(games.states)
+            lowest, highest = np.minimum(lowest, codes.min(axis=0)), np.maximum(highest, codes.max(axis=0))
+        dropped = set(np.flatnonzero(lowest != highest).tolist()) - set(useful_codes(rules, talon))
+        assert all(code % 19 == 18 for code in dropped), "only `under` may differ and be left out"
+
+
+def test_sampled_play_follows_the_distribution_of_the_network():
+    torch.manual_seed(0)
+    rules = Rules()
+    network = PolicyNetwork(useful_codes(rules, "draw"), [8])
+    with torch.no_grad():
+        network.action_head.weight.mul_(5)
+    games = Games(1, rules)
+    games.deal([0])
+    views, masks = games.views().repeat(4000), games.masks.repeat(4000, axis=0)
+    agent = PolicyAgent(network, play="sampled", talon="draw", no_repeats=False)
+    agent.start(4000, rules, seed=1)
+    shares = np.bincount(agent.act(views, masks), minlength=313) / 4000
+    observation = torch.from_numpy(Observer("flat", games.setup).flat(games.states))
+    logits = network(observation)[0].masked_fill(torch.from_numpy(masks[0] == 0), -torch.inf)
+    np.testing.assert_allclose(shares, torch.softmax(logits, 0).detach().numpy(), atol=0.03)
+    assert shares[masks[0] == 0].sum() == 0
+
+
+def test_files_that_are_no_policy_are_refused(tmp_path):
+    path = tmp_path / "policy.safetensors"
+    path.write_bytes(b"not weights")
+    with pytest.raises(ValueError, match="is no safetensors file"):
+        load_policy(path)
+    network = PolicyNetwork([0, N_CODES - 1], [4])
+    path.write_bytes(pack_policy(network, hidden_sizes=[4]).replace(b"klondike_env policy 1", b"klondike_env policy 9"))
+    with pytest.raises(ValueError, match="this version reads 'klondike_env policy 1'"):
+        load_policy(path)
