@@ -17,7 +17,6 @@ from safetensors.torch import save
 
 from agents.base import Agent, Talon
 from agents.network import PolicyNetwork
-from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
 from klondike_env.observation import Observer
 from klondike_env.rules import Rules
@@ -34,19 +33,14 @@ class PolicyAgent(Agent):
         play: "argmax" or "sampled".
         talon: the talon mode it was trained in.
         no_repeats: whether it was trained with repeats masked.
-        patience: steps in a row without progress after which it gives a game up, such as the stall
-            limit it was trained with: what comes after that it has never seen.
     """
 
-    def __init__(
-        self, network: PolicyNetwork, *, play: PlayMode, talon: Talon, no_repeats: bool, patience: int | None = None
-    ) -> None:
+    def __init__(self, network: PolicyNetwork, *, play: PlayMode, talon: Talon, no_repeats: bool) -> None:
         self.name = "policy"
         self.network = network
         self.play: PlayMode = play
         self.talon = talon
         self.no_repeats = no_repeats
-        self.patience = patience
         self._device = next(network.parameters()).device
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
@@ -56,17 +50,14 @@ class PolicyAgent(Agent):
 
     @torch.no_grad()
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Choose a legal action in every row, or RESIGN where the patience is at its end."""
+        """Choose a legal action in every row."""
         observations = torch.from_numpy(self._observer.follow(views)).to(self._device)
         logits = self.network(observations)
         if self.play == "sampled":  # the largest of logits plus Gumbel noise is a draw from their softmax
             noise = torch.empty_like(logits).exponential_(generator=self._generator)
             logits = logits - noise.log()
         legal = torch.from_numpy(masks).to(self._device).bool()
-        actions = logits.masked_fill(~legal, -torch.inf).argmax(dim=1).cpu().numpy()
-        if self.patience is not None:
-            actions[views["since_progress"] >= self.patience] = RESIGN
-        return actions
+        return logits.masked_fill(~legal, -torch.inf).argmax(dim=1).cpu().numpy()
 
 
 def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:
@@ -74,7 +65,7 @@ def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:
 
     Args:
         network: the network.
-        about: JSON-able: `hidden_sizes`, `talon`, `no_repeats`, `play`, `patience`, and what else is worth knowing.
+        about: JSON-able: `hidden_sizes`, `talon`, `no_repeats`, `play`, and what else is worth knowing.
     """
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     return save(tensors, metadata={"format": _FORMAT, "about": json.dumps(about)})
@@ -102,10 +93,4 @@ def load_policy(path: Path, play: PlayMode | None = None) -> PolicyAgent:
     network = PolicyNetwork(tensors["trunk.useful"].tolist(), about["hidden_sizes"])
     network.load_state_dict(tensors)
     network.to("cuda" if torch.cuda.is_available() else "cpu")
-    return PolicyAgent(
-        network,
-        play=play or about["play"],
-        talon=about["talon"],
-        no_repeats=about["no_repeats"],
-        patience=about["patience"],
-    )
+    return PolicyAgent(network, play=play or about["play"], talon=about["talon"], no_repeats=about["no_repeats"])

@@ -70,9 +70,8 @@ def batched_play(variant: str) -> Chunk:
 
     def play() -> int:
         for _ in range(_CHUNK):
-            games.step(games.random_actions(generator))
-            ended = np.flatnonzero(games.over)
-            if len(ended) > 0:
+            if games.step(games.random_actions(generator)):
+                ended = np.flatnonzero(games.over)
                 games.deal(generator.integers(0, 1_000_000, len(ended)), ended)
             observer.follow(games.states)
         return _CHUNK * BATCH

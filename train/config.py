@@ -68,8 +68,8 @@ class EnvConfig(Config):
         no_repeats: mask plays that lead back to a position visited since the last progress.
         auto_finish: end a game as won once nothing can go wrong any more.
         stall_limit: steps in a row without progress that end a game in training. Far below the
-            environment's default: in a lost game everything beyond is wasted frames, four of five of
-            them with 250. A trained policy resigns after as many.
+            environment's default, with which four of five frames are spent in games that are lost
+            already. Evaluation plays on to 250, which is worth two points to a trained draw-1 policy.
         reward: reward scheme.
     """
 

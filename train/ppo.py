@@ -217,13 +217,7 @@ def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
             for name in network.state_dict()
         }
     )
-    return PolicyAgent(
-        network,
-        play=config.play_mode,
-        talon=config.talon,
-        no_repeats=config.env.no_repeats,
-        patience=config.env.stall_limit,
-    )
+    return PolicyAgent(network, play=config.play_mode, talon=config.talon, no_repeats=config.env.no_repeats)
 
 
 def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
@@ -236,7 +230,6 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
         "talon": config.talon,
         "no_repeats": config.env.no_repeats,
         "play": config.play_mode,
-        "patience": config.env.stall_limit,
         "frames": trained.frames,
     }
     write_atomically(directory / WEIGHTS_FILE, pack_policy(policy_agent(model, config).network, **about))

@@ -96,19 +96,22 @@ def step_games(
     masks: np.ndarray,
     actions: np.ndarray,
     packed: np.ndarray,
-) -> None:
-    """Step every game of a batch; rows that have ended, or whose action is NO_ACTION, are left alone.
+) -> int:
+    """Step every game of a batch; how many ended. Rows that have ended, or whose action is NO_ACTION, are left alone.
 
     states: STATE[n]; turns: TURN[n]; visited: uint64[n, capacity], capacity 0 unless repeats are
     forbidden; masks: int8[n, 313], overwritten, or int8[0, 313] for none; actions: int64[n];
     packed: the packed setup.
     """
     setup = unpack(packed)
+    ended = 0
     for i in range(len(states)):
         if int(states[i]["outcome"]) == PLAYING and actions[i] != NO_ACTION:
             step_game(states, i, turns, visited, actions[i], setup)
+            ended += 1 if int(states[i]["outcome"]) != PLAYING else 0
             if len(masks) > 0:
                 show_mask(states, i, turns, masks)
+    return ended
 
 
 @kernel

@@ -120,17 +120,20 @@ class Games:
         deal_games(self.states, self._turns, self._visited, self.masks, rows, decks, self._packed)
         self.deals[rows] = deals
 
-    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> None:
+    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> int:
         """Play one action in each game. Games that have ended are left alone.
 
         Args:
             actions: int64[n], each 0 to 312; any other number is refused like an illegal action.
             active: bool[n]; where False the game is left alone. All are active by default.
+
+        Returns:
+            How many games ended with this step.
         """
         if active is not None:
             actions = np.where(active, actions, NO_ACTION)
         self._make_room()
-        step_games(self.states, self._turns, self._visited, self.masks, actions, self._packed)
+        return step_games(self.states, self._turns, self._visited, self.masks, actions, self._packed)
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""

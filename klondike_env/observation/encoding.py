@@ -79,11 +79,11 @@ def encode_first(
 
 
 @kernel
-def encode_run(states: np.ndarray, i: int, column: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of the cards that lie on face-up cards of a column."""
-    height, face_down = int(states[i]["height"][column]), int(states[i]["face_down"][column])
-    below = int(states[i]["columns"][column, face_down])
-    for row in range(face_down + 1, height):
+def encode_run(states: np.ndarray, i: int, column: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
+    """Write the codes of a column's cards from row `start` on, all of which lie on face-up cards."""
+    height = int(states[i]["height"][column])
+    below = int(states[i]["columns"][column, start - 1])
+    for row in range(start, height):
         card = int(states[i]["columns"][column, row])
         first = place_card(card, TABLEAU, scales, out)
         put(out, scales, first + CARDS_ABOVE, height - 1 - row)
@@ -106,7 +106,7 @@ def encode_column(
             encode_first(states, i, column, row, FACE_DOWN, under, scales, out)
             under = int(states[i]["columns"][column, row]) + 1
     encode_first(states, i, column, head, TABLEAU, under, scales, out)
-    encode_run(states, i, column, scales, out)
+    encode_run(states, i, column, head + 1, scales, out)
 
 
 @kernel
@@ -255,17 +255,42 @@ def changed_columns(states: np.ndarray, known: np.ndarray, words: np.ndarray, kn
 
 
 @kernel
+def first_new_row(states: np.ndarray, known: np.ndarray, i: int, column: int) -> int:
+    """The first face-up row of a column that is not as it was known; the column's head where face-down cards differ."""
+    row = int(states[i]["face_down"][column])
+    if row != int(known[i]["face_down"][column]):
+        return min(row, int(known[i]["face_down"][column]))
+    height = min(int(states[i]["height"][column]), int(known[i]["height"][column]))
+    while row < height and int(states[i]["columns"][column, row]) == int(known[i]["columns"][column, row]):
+        row += 1
+    return row
+
+
+@kernel
+def update_column(states: np.ndarray, i: int, column: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
+    """Write the codes of a column's cards from row `start` on, and how many cards lie on those before it."""
+    head, height = int(states[i]["face_down"][column]), int(states[i]["height"][column])
+    if start <= head:
+        encode_column(states, i, column, 0, scales, out)
+        return
+    for row in range(head, start):
+        put(out, scales, int(states[i]["columns"][column, row]) * N_CARD_FIELDS + CARDS_ABOVE, height - 1 - row)
+    encode_run(states, i, column, start, scales, out)
+
+
+@kernel
 def update_columns(
     states: np.ndarray, known: np.ndarray, i: int, changed: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Forget the cards that were known in the changed columns, then write the codes of those there now."""
+    """Forget the cards that have left the changed columns, then write the codes of those that have come."""
     for column in range(N_COLUMNS):
         if changed & (1 << column):
-            for row in range(int(known[i]["face_down"][column]), int(known[i]["height"][column])):
-                wipe_card(int(known[i]["columns"][column, row]), scales, out)
+            for row in range(first_new_row(states, known, i, column), int(known[i]["height"][column])):
+                if row >= int(known[i]["face_down"][column]):
+                    wipe_card(int(known[i]["columns"][column, row]), scales, out)
     for column in range(N_COLUMNS):
         if changed & (1 << column):
-            encode_column(states, i, column, 0, scales, out)
+            update_column(states, i, column, first_new_row(states, known, i, column), scales, out)
     if changed:
         encode_face_down(states, i, scales, out)
 
