@@ -17,7 +17,9 @@ from safetensors.torch import save
 
 from agents.base import Agent, Talon
 from agents.network import PolicyNetwork
+from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
+from klondike_env.engine.state import PLAYING
 from klondike_env.observation import Observer
 from klondike_env.rules import Rules
 
@@ -50,9 +52,15 @@ class PolicyAgent(Agent):
 
     @torch.no_grad()
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Choose a legal action in every row."""
-        observations = torch.from_numpy(self._observer.follow(views)).to(self._device)
-        logits = self.network(observations)
+        """Choose a legal action in every row whose game is on."""
+        actions = np.full(len(views), RESIGN, dtype=np.int64)
+        rows = np.flatnonzero(views["outcome"] == PLAYING)
+        actions[rows] = self._choose(self._observer.follow(views)[rows], masks[rows])
+        return actions
+
+    def _choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        """Legal actions, int64[m], for observations float32[m, N_CODES] and masks int8[m, 313]."""
+        logits = self.network(torch.from_numpy(observations).to(self._device))
         if self.play == "sampled":  # the largest of logits plus Gumbel noise is a draw from their softmax
             noise = torch.empty_like(logits).exponential_(generator=self._generator)
             logits = logits - noise.log()
