@@ -23,8 +23,8 @@ from klondike_env.machine import cores, processor
 from klondike_env.observation import Observer
 from klondike_env.rules import PRESETS
 
-# Small enough that states, masks and observations of all games stay in the second-level cache.
-BATCH = 64
+# Large enough that the cost of calls from Python is small beside that of the games.
+BATCH = 256
 _CHUNK = 100  # steps between two looks at the clock
 _PACKAGES = ("numba", "numpy", "gymnasium", "open_spiel")
 

@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from klondike_env.deals import TRAINING_DEALS
-from klondike_env.engine.actions import N_ACTIONS
+from klondike_env.engine.actions import N_ACTIONS, RESIGN
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.render.text import draw_board
-from klondike_env.settings import check_legal, check_reset_options, legible_actions, split_keywords
+from klondike_env.settings import check_legal, check_reset_options, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):
@@ -71,6 +71,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(N_ACTIONS)
         self._moves, self._foundations = self.games.states["moves"], self.games.states["foundation"]
         self._row = np.zeros(1, dtype=np.int64)
+        self._actions = np.zeros(1, dtype=np.int64)
         self._dealt = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -100,10 +101,10 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         games = self.games
         if not self._dealt or games.outcomes[0] != PLAYING:
             raise gymnasium.error.ResetNeeded("no game is being played; call reset() first")
-        actions = legible_actions([action])
+        self._actions[0] = int(action) if action >= 0 else RESIGN  # below 0 nothing is legal
         if self.settings.illegal_action == "raise":
-            check_legal(games, actions, self._row)
-        games.step(actions)
+            check_legal(games, self._actions, self._row)
+        games.step(self._actions)
         if self.settings.illegal_action == "terminate" and games.illegal[0]:
             games.forfeit(self._row)
         outcome = int(games.outcomes[0])

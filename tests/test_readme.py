@@ -3,8 +3,10 @@
 import re
 from pathlib import Path
 
+import gymnasium as gym
 import pytest
 
+from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CODES, TABLE_FIELDS
 from klondike_env.rules import GYM_IDS
 from klondike_env.settings import SETTING_NAMES
@@ -39,3 +41,12 @@ def test_the_commands_named_exist():
         assert f"\n{target}:" in makefile
     for config in re.findall(r"configs/\S+\.yaml", README):
         assert (Path(__file__).parent.parent / config).exists()
+
+
+def test_the_board_is_a_real_one():
+    env = gym.make("Klondike/Draw3-v0", render_mode="ansi")
+    _, info = env.reset(options={"deal": 119})
+    for step in range(30):  # every third step taps the stock, the others play the first legal action
+        action = STOCK_ACTION if step % 3 == 0 else int(info["action_mask"].argmax())
+        _, _, _, _, info = env.step(action)
+    assert f"```\n{env.render()}\n```" in README

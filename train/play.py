@@ -13,7 +13,7 @@ from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games
 from klondike_env.rules import Rules
 from train.results import PlayedGames, Settings
 
-DEFAULT_BATCH = 2048
+DEFAULT_BATCH = 1024
 
 Watch = Callable[[np.ndarray], None]
 

@@ -64,7 +64,7 @@ class Observer:
         self.space = single_space(form)
         self._packed = setup.packed()
         self._thoughtful = int(thoughtful)
-        self._known = new_states(0)
+        self._states = self._known = new_states(0)
 
     def flat(self, states: np.ndarray) -> np.ndarray:
         """The flat form of a batch: float32[n, N_CODES], a fresh array."""
@@ -79,13 +79,19 @@ class Observer:
         """
         if self._thoughtful:
             return self.flat(states)
-        words = states.view(np.uint64).reshape(len(states), -1)
+        if states is not self._states:
+            self._start_following(states)
+        update_games(states, self._known, self._words, self._known_words, self._packed, _FLAT_SCALES, self._followed)
+        return self._followed
+
+    def _start_following(self, states: np.ndarray) -> None:
+        """Get ready for an array that was not followed in the last call; what is known stays so if its size fits."""
+        self._states = states
+        self._words = states.view(np.uint64).reshape(len(states), -1)
         if len(self._known) != len(states):
             self._known = states.copy()
-            self._known_words = self._known.view(np.uint64).reshape(words.shape)
+            self._known_words = self._known.view(np.uint64).reshape(self._words.shape)
             self._followed = self.flat(states)
-        update_games(states, self._known, words, self._known_words, self._packed, _FLAT_SCALES, self._followed)
-        return self._followed
 
     def codes(self, states: np.ndarray) -> np.ndarray:
         """The codes of a batch: uint8[n, N_CODES], a fresh array."""
@@ -108,5 +114,6 @@ class Observer:
 
     def single(self, states: np.ndarray, masks: np.ndarray) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""
-        batch = self.batch(states, masks)
-        return batch[0] if self.form == "flat" else {name: part[0] for name, part in batch.items()}
+        if self.form == "flat":
+            return self.follow(states)[0].copy()
+        return {name: part[0] for name, part in self.batch(states, masks).items()}
