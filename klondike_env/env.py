@@ -9,10 +9,10 @@ import numpy as np
 from gymnasium import spaces
 
 from klondike_env.deals import TRAINING_DEALS
-from klondike_env.engine.actions import N_ACTIONS, RESIGN
+from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.render.text import draw_board
-from klondike_env.settings import check_legal, check_reset_options, split_keywords
+from klondike_env.settings import check_legal, check_reset_options, legible_action, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):
@@ -69,7 +69,6 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self.observer = self.settings.observer(self.games)
         self.observation_space = self.observer.space
         self.action_space = spaces.Discrete(N_ACTIONS)
-        self._moves, self._foundations = self.games.states["moves"], self.games.states["foundation"]
         self._row = np.zeros(1, dtype=np.int64)
         self._actions = np.zeros(1, dtype=np.int64)
         self._dealt = False
@@ -96,12 +95,12 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no game is being played.
-            ValueError: the action is illegal and the policy is to raise.
+            ValueError: the action is no whole number, or it is illegal and the policy is to raise.
         """
         games = self.games
         if not self._dealt or games.outcomes[0] != PLAYING:
             raise gymnasium.error.ResetNeeded("no game is being played; call reset() first")
-        self._actions[0] = int(action) if action >= 0 else RESIGN  # below 0 nothing is legal
+        self._actions[0] = legible_action(action)
         if self.settings.illegal_action == "raise":
             check_legal(games, self._actions, self._row)
         games.step(self._actions)
@@ -125,8 +124,8 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         return {
             "action_mask": games.masks[0].copy(),
             "deal": int(games.deals[0]),
-            "moves": int(self._moves[0]),
-            "foundation": sum(self._foundations[0].tolist()),
+            "moves": int(games.moves[0]),
+            "foundation": sum(games.foundations[0].tolist()),
             "outcome": OUTCOME_NAMES[games.outcomes[0]],
             "illegal_action": bool(games.illegal[0]),
         }

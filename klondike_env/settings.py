@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -107,9 +108,29 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     return options
 
 
+def legible_action(chosen: Any) -> int:
+    """An action as a whole number, none below 0 being the one that stands for leaving a game alone.
+
+    Raises:
+        ValueError: it is no whole number.
+    """
+    try:
+        action = index(chosen)
+    except TypeError:
+        raise ValueError(f"action is {chosen!r}; allowed: a whole number 0 to {actions.N_ACTIONS - 1}") from None
+    return action if action != NO_ACTION else actions.RESIGN
+
+
 def legible_actions(chosen: Any) -> np.ndarray:
-    """Actions as int64[n], none of them the number that stands for leaving a game alone."""
-    array = np.array(chosen, dtype=np.int64)
+    """Several actions, int64[n], each as `legible_action` gives it.
+
+    Raises:
+        ValueError: they are no whole numbers.
+    """
+    array = np.array(chosen)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise ValueError(f"actions are of type {array.dtype}; allowed: whole numbers 0 to {actions.N_ACTIONS - 1}")
+    array = array.astype(np.int64)
     array[array == NO_ACTION] = actions.RESIGN
     return array
 

@@ -91,7 +91,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no games are being played.
-            ValueError: an action is illegal and the policy is to raise.
+            ValueError: an action is no whole number, or it is illegal and the policy is to raise.
         """
         chosen = legible_actions(actions)
         if chosen.shape != (self.num_envs,):
@@ -163,12 +163,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _infos(self, here: np.ndarray) -> dict[str, Any]:
         """The information of the games marked in `here`: bool[num_envs]; zeros and None elsewhere."""
-        states = self.games.states
         infos = {
             "action_mask": self.games.masks.copy(),
             "deal": self.games.deals.copy(),
-            "moves": states["moves"].astype(np.int64),
-            "foundation": states["foundation"].sum(axis=1, dtype=np.int64),
+            "moves": self.games.moves.astype(np.int64),
+            "foundation": self.games.foundations.sum(axis=1, dtype=np.int64),
             "outcome": _OUTCOMES[self.games.outcomes],
             "illegal_action": self.games.illegal.copy(),
         }

@@ -42,6 +42,8 @@ class Games:
     Attributes:
         states: STATE[n], the games; see `klondike_env.engine.state`.
         outcomes: uint8[n], how each stands, see `klondike_env.engine.state`; a view into the states.
+        moves: int32[n], the move counters; a view into the states.
+        foundations: uint8[n, 4], cards on each foundation; a view into the states.
         masks: int8[n, 313], 1 where an action is legal; all ones once a game has ended.
         rewards: float32[n], of the last step.
         illegal: bool[n], whether the last step's action was refused.
@@ -80,15 +82,26 @@ class Games:
         )
         self._packed = self.setup.packed()
         self.states = new_states(n)
-        self.outcomes = self.states["outcome"]
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
         self.masks = np.ones((n if masks else 0, N_ACTIONS), dtype=np.int8)
         self._turns = np.zeros(n, dtype=TURN)
         self._visited = np.zeros((n, _FIRST_CAPACITY if no_repeats else 0), dtype=np.uint64)
-        self._visited_counts = self._turns["visited_count"]
+        self._views = new_states(n)
+        self._name_fields()
+
+    def _name_fields(self) -> None:
+        """Give names to fields of the records, as views that change with them."""
+        self.outcomes = self.states["outcome"]
+        self.moves = self.states["moves"]
+        self.foundations = self.states["foundation"]
         self.rewards = self._turns["reward"]
         self.illegal = self._turns["illegal"]
-        self._views = new_states(n)
+        self._visited_counts = self._turns["visited_count"]
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Restore a pickled or copied batch; views of other arrays would come back as arrays of their own."""
+        self.__dict__.update(attributes)
+        self._name_fields()
 
     def __len__(self) -> int:
         return len(self.states)

@@ -84,6 +84,10 @@ class Observer:
         update_games(states, self._known, self._words, self._known_words, self._packed, _FLAT_SCALES, self._followed)
         return self._followed
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle or copy holds: it starts to follow games afresh."""
+        return self.__dict__ | {"_states": new_states(0), "_known": new_states(0)}
+
     def _start_following(self, states: np.ndarray) -> None:
         """Get ready for an array that was not followed in the last call; what is known stays so if its size fits."""
         self._states = states

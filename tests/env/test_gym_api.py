@@ -1,6 +1,8 @@
 """The single environment: conformance, seeds, options, information, illegal actions."""
 
+import copy
 import json
+import pickle
 import subprocess
 import sys
 import warnings
@@ -264,3 +266,49 @@ def test_the_board_is_drawn_as_text_with_hidden_cards_hidden():
     env.reset(options={"deal": 0})
     env.step(STOCK_ACTION)
     assert env.render() == BOARD
+
+
+@pytest.mark.parametrize("action", [1.5, None, "stock", np.array([1, 2])])
+def test_actions_that_are_no_whole_number_are_refused_by_value(action):
+    env = gym.make("Klondike/Draw1-v0").unwrapped
+    env.reset(seed=0)
+    with pytest.raises(ValueError, match=r"action is .*; allowed: a whole number 0 to 312"):
+        env.step(action)
+    several = gym.make_vec("Klondike/Draw1-v0", num_envs=2)
+    several.reset(seed=0)
+    with pytest.raises(ValueError, match="actions are of type float64; allowed: whole numbers 0 to 312"):
+        several.step(np.array([0.5, 1.0]))
+
+
+@pytest.mark.parametrize("action", [np.int32(312), np.array(312), 312, True])
+def test_whole_numbers_of_any_type_are_actions(action):
+    env = gym.make("Klondike/Draw1-v0").unwrapped
+    env.reset(seed=0)
+    assert env.step(action)[-1]["illegal_action"] is (action is True)
+
+
+@pytest.mark.parametrize("action", [-2, -1, 313, 2**40])
+def test_numbers_beyond_the_actions_are_refused_like_illegal_ones(action):
+    env = gym.make("Klondike/Draw1-v0").unwrapped
+    env.reset(seed=0)
+    _, reward, _, _, info = env.step(action)
+    assert (reward, info["moves"], info["illegal_action"]) == (0.0, 0, True)
+    assert env.games.states["since_progress"][0] == 1
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copied_environment_plays_on_by_itself_and_equally(duplicate):
+    env = gym.make("Klondike/Draw1-v0", no_repeats=True, reward="standard").unwrapped
+    _, info = env.reset(seed=4)
+    for _ in range(20):
+        _, _, _, _, info = env.step(last_legal(info))
+    twin = duplicate(env)
+    for _ in range(60):
+        action = last_legal(info)
+        left, right = env.step(action), twin.step(action)
+        np.testing.assert_array_equal(left[0], right[0])
+        assert left[1:4] == right[1:4]
+        assert left[4]["moves"] == right[4]["moves"]
+        np.testing.assert_array_equal(left[4]["action_mask"], right[4]["action_mask"])
+        info = left[4]
+    assert env.reset()[1]["deal"] == twin.reset()[1]["deal"]
