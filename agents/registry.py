@@ -74,7 +74,10 @@ def _load_custom(spec: str, module_name: str, factory_name: str) -> Agent:
     factory = getattr(module, factory_name, None)
     if not callable(factory):
         raise ValueError(f"agent {spec!r}: module {module_name!r} has nothing callable named {factory_name!r}")
-    agent = factory()
+    try:
+        agent = factory()
+    except TypeError as error:
+        raise ValueError(f"agent {spec!r}: {factory_name}() does not work without arguments: {error}") from error
     if not isinstance(agent, Agent):
         raise ValueError(f"agent {spec!r}: {factory_name} returned {agent!r}; it must return an agents.Agent")
     return agent

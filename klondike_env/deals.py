@@ -56,7 +56,10 @@ def decks_of(deals: ArrayLike) -> np.ndarray:
     Raises:
         ValueError: a number is out of range.
     """
-    numbers = np.asarray(deals, dtype=np.int64)
+    numbers = np.asarray(deals)
+    if not np.issubdtype(numbers.dtype, np.integer) and len(numbers):
+        raise ValueError(f"deals are of type {numbers.dtype}; allowed: whole numbers 0 to {TRAINING_DEALS.stop - 1}")
+    numbers = numbers.astype(np.int64)
     if len(numbers) and (numbers.min() < 0 or numbers.max() >= TRAINING_DEALS.stop):
         wrong = numbers[(numbers < 0) | (numbers >= TRAINING_DEALS.stop)][0]
         raise ValueError(f"deal is {wrong}; allowed: 0 to {TRAINING_DEALS.stop - 1}")

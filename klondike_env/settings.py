@@ -16,6 +16,7 @@ from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
 RESET_OPTIONS = ("deal", "deck")
+_HUGE = 2**31  # actions beyond are as illegal as any other number, and need not fit the kernels
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
 
 
 def legible_action(chosen: Any) -> int:
-    """An action as a whole number, none below 0 being the one that stands for leaving a game alone.
+    """An action as a whole number that the kernels can take.
 
     Raises:
         ValueError: it is no whole number.
@@ -118,7 +119,7 @@ def legible_action(chosen: Any) -> int:
         action = index(chosen)
     except TypeError:
         raise ValueError(f"action is {chosen!r}; allowed: a whole number 0 to {actions.N_ACTIONS - 1}") from None
-    return action if action != NO_ACTION else actions.RESIGN
+    return action if abs(action) < _HUGE else actions.RESIGN
 
 
 def legible_actions(chosen: Any) -> np.ndarray:

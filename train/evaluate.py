@@ -152,6 +152,8 @@ def main(
     batch: Annotated[int, typer.Option(min=1, help="games played side by side")] = DEFAULT_BATCH,
 ) -> None:
     """Let agents play the same deals, and compare them."""
+    if json is not None and (json.is_dir() or any(parent.is_file() for parent in json.parents)):
+        _fail(f"{json} cannot be written: it is a directory, or lies below a file; name another file")
     if json is not None and json.exists() and not force:
         _fail(f"{json} exists; name another file, or pass --force to replace it")
     try:

@@ -173,6 +173,8 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
         FileExistsError: the directory holds a run and `resume` is False.
         ConfigError: the directory holds nothing to resume.
     """
+    if config.device.startswith("cuda") and not torch.cuda.is_available():
+        raise ConfigError(f"device is {config.device!r}, but torch finds no GPU; use device=auto or device=cpu")
     torch.distributions.Distribution.set_default_validate_args(False)
     games = Games(
         config.n_games,
@@ -198,13 +200,24 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
     with Progress(*bar, console=console) as progress:
         watch = Watch(config, trained, budget, progress)
         if budget.spent < 1.0:
-            model.learn(config.frames - trained.frames, callback=watch, reset_num_timesteps=not resume)
+            _learn(model, watch, resume=resume)
         watch.model = model
         watch.validate()
     model.logger.dump(trained.frames)
     return RunResult(
         weights=config.directory / WEIGHTS_FILE, frames=trained.frames, seconds=trained.seconds, curve=trained.curve
     )
+
+
+def _learn(model: TimedPPO, watch: Watch, *, resume: bool) -> None:
+    """Spend the budget; whoever interrupts it finds the run saved."""
+    config, trained = watch.config, watch.trained
+    try:
+        model.learn(config.frames - trained.frames, callback=watch, reset_num_timesteps=not resume)
+    except KeyboardInterrupt:
+        trained.seconds = watch.budget.seconds
+        save_run(model, config, trained)
+        raise
 
 
 def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
@@ -298,8 +311,11 @@ def main(
         else:
             settings = load_config(PpoConfig, config, overrides or [])
         result = train(settings, resume=resume is not None, console=console)
-    except (ConfigError, FileExistsError) as error:
-        console.print(f"[red]{error}[/red]", highlight=False)
+    except KeyboardInterrupt:
+        console.print(f"Stopped and saved; go on with: python -m train.ppo --resume {settings.directory}")
+        raise typer.Exit(130) from None
+    except (ConfigError, OSError) as error:
+        console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(2) from None
     console.print(
         f"{result.curve[-1].win_rate:.1%} of {result.curve[-1].deals} validation deals won after {result.frames} "

@@ -12,7 +12,7 @@ from klondike_env.engine.repeats import position_key, prune_repeats, remember
 from klondike_env.engine.scoring import play, potential
 from klondike_env.engine.state import PLAYING, WON
 
-NO_ACTION = -2  # a row with this action is left alone
+NO_ACTION = -(2**62)  # a row with this action is left alone; far from any number an agent may return
 
 # What one game needs between steps beside its state, and what its last step gave.
 TURN = np.dtype(

@@ -117,7 +117,6 @@ class Games:
         Raises:
             ValueError: a deal number is not 0 to 2**53 - 1.
         """
-        deals = np.asarray(deals, dtype=np.int64)
         self._start(decks_of(deals), deals, rows)
 
     def deal_decks(self, decks: Any, rows: Any = None) -> None:
@@ -128,7 +127,7 @@ class Games:
         """
         self._start(np.stack([check_deck(deck) for deck in decks]), np.full(len(decks), CUSTOM_DEAL), rows)
 
-    def _start(self, decks: np.ndarray, deals: np.ndarray, rows: Any) -> None:
+    def _start(self, decks: np.ndarray, deals: Any, rows: Any) -> None:
         rows = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
         deal_games(self.states, self._turns, self._visited, self.masks, rows, decks, self._packed)
         self.deals[rows] = deals

@@ -126,6 +126,7 @@ def test_a_deal_and_a_deck_can_be_asked_for():
         ({"deel": 1}, "no such reset option: 'deel'; known: deal, deck"),
         ({"deal": -1}, "deal is -1; allowed: 0 to 9007199254740991"),
         ({"deal": 2**53}, "deal is 9007199254740992; allowed: 0 to 9007199254740991"),
+        ({"deal": 1.5}, "deals are of type float64; allowed: whole numbers 0 to 9007199254740991"),
         ({"deal": 1, "deck": deck_of(1)}, "reset options name a deal and a deck; give one of them"),
         ({"deck": [0] * 52}, "card 1 of the deck is 0, which is there already"),
         ({"deck": [*range(51), 52]}, "card 51 of the deck is 52; allowed: 0 to 51"),

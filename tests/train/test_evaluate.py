@@ -241,3 +241,24 @@ def test_command_line_errors_are_one_line(arguments: tuple[str, ...], message: s
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize("action", [-2, -3, 313])
+def test_numbers_that_are_no_action_are_illegal_choices(action: int) -> None:
+    class Odd(FirstLegal):
+        name = "odd"
+
+        def act(self, views, masks):
+            return np.full(len(views), action)
+
+    with pytest.raises(AgentError, match=f"agent 'odd' chose illegal action {action} "):
+        evaluate(Odd(), "draw1", 3, progress=False)
+
+
+def test_a_result_that_could_not_be_written_is_refused_before_playing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for target in (tmp_path, tmp_path / "file" / "result.json"):
+        arguments = ["--variant", "draw1", "--agent", "collins", "--deals", "5", "--json", str(target), "--force"]
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 2
+        assert "cannot be written" in result.output.replace("\n", " ")

@@ -155,3 +155,23 @@ def test_files_that_are_no_policy_are_refused(tmp_path):
     path.write_bytes(pack_policy(network, hidden_sizes=[4]).replace(b"klondike_env policy 1", b"klondike_env policy 9"))
     with pytest.raises(ValueError, match="this version reads 'klondike_env policy 1'"):
         load_policy(path)
+
+
+def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path, monkeypatch):
+    config = small_config(tmp_path, "validation.interval=1e6")
+
+    def interrupt(self):
+        self.trained.frames += self.config.rollout
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("train.ppo.Watch._on_rollout_end", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            train(config)
+    assert train(config, resume=True).frames == 1024
+
+
+def test_a_gpu_that_is_not_there_is_not_silently_done_without(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(ConfigError, match="device is 'cuda', but torch finds no GPU"):
+        train(small_config(tmp_path, "device=cuda"))
