@@ -18,6 +18,7 @@ import gymnasium
 import numpy as np
 
 import klondike_env
+from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.engine.games import Games
 from klondike_env.machine import cores, processor
 from klondike_env.observation import Observer
@@ -39,8 +40,8 @@ def run_bench(seconds: float) -> dict[str, Any]:
 
     Returns:
         A JSON-able dict: `machine`; `klondike.batched.<variant>.steps_per_second` (flat observation and
-        mask, random legal actions, ended games dealt again); `klondike.single.<variant>` (the same through
-        `gymnasium.make`, the action being chosen for free); `peers.<name>.steps_per_second`.
+        mask, random legal actions, ended games dealt again); `klondike.single.<variant>` (one game through
+        `gymnasium.make`, always its last legal action); `peers.<name>.steps_per_second`.
     """
     ours = {
         "batched": {variant: _rate(batched_play(variant), seconds) for variant in PRESETS},
@@ -88,7 +89,7 @@ def single_play(variant: str) -> Chunk:
     def play() -> int:
         nonlocal mask
         for _ in range(_CHUNK):
-            action = 312 - int(mask[::-1].argmax())
+            action = STOCK_ACTION - int(mask[::-1].argmax())
             _, _, terminated, truncated, info = env.step(action)
             mask = info["action_mask"]
             if terminated or truncated:

@@ -83,7 +83,6 @@ class _Match:
             stall_limit=settings.stall_limit,
             masks=agent.needs_masks,
         )
-        self._moves, self._foundations = self.games.states["moves"], self.games.states["foundation"]
         self.playing = np.ones(n_rows, dtype=bool)  # whether each row has a game in play
         self.entry = np.zeros(n_rows, dtype=np.int64)  # which entry of `deals` each row plays
         self.n_dealt = 0
@@ -128,8 +127,8 @@ class _Match:
 
     def _record(self, rows: np.ndarray, entries: np.ndarray) -> None:
         self.outcome[entries] = self.games.outcomes[rows]
-        self.moves[entries] = self._moves[rows]
-        self.foundation_cards[entries] = self._foundations[rows].sum(axis=1)
+        self.moves[entries] = self.games.moves[rows]
+        self.foundation_cards[entries] = self.games.foundations[rows].sum(axis=1)
 
     def _deal_next(self, rows: np.ndarray) -> None:
         n_fresh = min(len(rows), len(self.deals) - self.n_dealt)
