@@ -6,13 +6,14 @@ where each call would otherwise cost 35 to 50 ns of reference counting per array
 
 Compiled code is cached on disk. Numba watches only the file of the cached function itself, so a
 cached kernel would survive a change of a helper in another file. Here the stamp that numba compares
-is a digest of every file that can reach the kernel: those of the engine and those beside the kernel.
+is a digest of the kernel's file and of all files of ours that it imports, directly or not.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,17 +22,38 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_ENGINE = Path(__file__).parent
-_PACKAGE = _ENGINE.parent
+_PACKAGE = Path(__file__).parents[1]
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w[\w.]*)", re.MULTILINE)
+
+
+def _package_of(file: Path) -> Path:
+    """The folder of the outermost package that a file belongs to."""
+    folder = file.parent
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
+
+
+def _imports_of(file: Path) -> Iterator[Path]:
+    """The files of its own package and of this one that a file imports; of an imported package all files."""
+    packages = {package.name: package.parent for package in (_PACKAGE, _package_of(file))}
+    for name in _IMPORT.findall(file.read_text()):
+        first, *rest = name.split(".")
+        if first in packages:
+            module = packages[first].joinpath(first, *rest)
+            yield from module.glob("*.py") if module.is_dir() else [module.with_suffix(".py")]
 
 
 @cache
-def source_digest(folder: Path) -> str:
-    """Digest of the sources a kernel in `folder` may depend on: the engine's, the package's top level, its own."""
-    files = {*_ENGINE.glob("*.py"), *_PACKAGE.glob("*.py"), *folder.glob("*.py")}
+def source_digest(file: Path) -> str:
+    """Digest of all sources that the kernels of a file may depend on."""
+    sources, found = {file}, [file]
+    while found:
+        found = [path for source in found for path in _imports_of(source) if path not in sources and path.exists()]
+        sources.update(found)
     digest = hashlib.sha256()
-    for file in sorted(files):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for source in sorted(sources):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 
 
@@ -49,8 +71,7 @@ def _compile(function: Function) -> Any:
 def kernel(function: Function) -> Function:
     """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
     dispatcher = _compile(function)
-    folder = Path(function.__code__.co_filename).parent
     cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if cache_file is not None:  # absent when compilation is switched off (NUMBA_DISABLE_JIT=1)
-        cache_file._source_stamp = source_digest(folder)
+        cache_file._source_stamp = source_digest(Path(function.__code__.co_filename))
     return dispatcher

@@ -65,32 +65,56 @@ def test_an_edited_helper_in_another_file_is_compiled_anew(package: Path) -> Non
     assert run_caller(package) == [30, 0]
 
 
-@pytest.mark.parametrize("edited", ["engine/helper.py", "rules.py", "solver/search.py"])
-def test_every_source_a_kernel_may_depend_on_is_in_the_stamp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, edited: str
+@pytest.fixture
+def sources_of_two_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A kernel of another package that imports a helper of this one, which imports constants."""
+    for name, text in {
+        "klondike_env/__init__.py": "",
+        "klondike_env/rules.py": "LIMIT = 1",
+        "klondike_env/cli.py": "import klondike_env.engine.helper",
+        "klondike_env/engine/__init__.py": "",
+        "klondike_env/engine/helper.py": "from klondike_env.rules import (\n    LIMIT,\n)",
+        "agents/__init__.py": "",
+        "agents/chance.py": "",
+        "agents/board.py": "import numpy\nfrom klondike_env.engine import helper\nfrom agents.chance import x",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(jit, "_PACKAGE", tmp_path / "klondike_env")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("edited", "matters"),
+    [
+        ("agents/board.py", True),
+        ("agents/chance.py", True),
+        ("klondike_env/engine/helper.py", True),
+        ("klondike_env/engine/new.py", True),  # the package is imported, so all of it counts
+        ("klondike_env/rules.py", True),
+        ("klondike_env/cli.py", False),
+    ],
+)
+def test_the_stamp_covers_every_source_a_kernel_may_depend_on(
+    sources_of_two_packages: Path, edited: str, matters: bool
 ) -> None:
-    monkeypatch.setattr(jit, "_ENGINE", tmp_path / "engine")
-    monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
-    for name in ("engine/helper.py", "rules.py", "solver/search.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text("before")
     digest = jit.source_digest.__wrapped__
-    before = digest(tmp_path / "solver")
-    assert digest(tmp_path / "solver") == before
-    (tmp_path / edited).write_text("after")
-    assert digest(tmp_path / "solver") != before
+    kernel_file = sources_of_two_packages / "agents" / "board.py"
+    before = digest(kernel_file)
+    assert digest(kernel_file) == before
+    with (sources_of_two_packages / edited).open("a") as file:
+        file.write("\n# edited")
+    assert (digest(kernel_file) != before) == matters
 
 
-def test_a_source_added_or_renamed_changes_the_stamp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jit, "_ENGINE", tmp_path)
-    monkeypatch.setattr(jit, "_PACKAGE", tmp_path)
-    digest = jit.source_digest.__wrapped__
-    (tmp_path / "a.py").write_text("x")
-    first = digest(tmp_path)
-    (tmp_path / "b.py").touch()
-    second = digest(tmp_path)
-    (tmp_path / "b.py").rename(tmp_path / "c.py")
-    assert len({first, second, digest(tmp_path)}) == 3
+def test_the_engine_is_not_compiled_anew_for_a_change_of_the_environments() -> None:
+    engine = ROOT / "klondike_env" / "engine"
+    sources = {engine / "batch.py"}
+    for _ in range(20):
+        sources |= {path for source in sources for path in jit._imports_of(source)}
+    names = {path.relative_to(ROOT / "klondike_env").as_posix() for path in sources}
+    assert {"cards.py", "rules.py", "engine/outcome.py", "engine/stock.py"} <= names
+    assert not names & {"env.py", "vector_env.py", "cli.py", "bench.py"}
 
 
 def sources() -> Iterator[Path]:
