@@ -88,7 +88,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         else:
             self.games.deal([self.np_random.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop)])
         self._dealt = True
-        return self.observer.single(self.games.states, self.games.masks), self._info()
+        return self.observer.single(self.games), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one action.
@@ -107,7 +107,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         if self.settings.illegal_action == "terminate" and games.illegal[0]:
             games.forfeit(self._row)
         outcome = int(games.outcomes[0])
-        observation = self.observer.single(games.states, games.masks)
+        observation = self.observer.single(games)
         terminated = outcome not in (PLAYING, TRUNCATED)
         return observation, float(games.rewards[0]), terminated, outcome == TRUNCATED, self._info()
 

@@ -159,7 +159,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return int(generator.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop))
 
     def _observe(self) -> Any:
-        return self.observer.batch(self.games.states, self.games.masks)
+        return self.observer.batch(self.games)
 
     def _infos(self, here: np.ndarray) -> dict[str, Any]:
         """The information of the games marked in `here`: bool[num_envs]; zeros and None elsewhere."""

@@ -80,8 +80,8 @@ def _text(cards: Sequence[int]) -> str:
 def resume(games: Games, row: int, record: np.void) -> None:
     """Let a row of the engine go on from a record, with nothing visited before."""
     games.states[row] = record
-    open_game(games.states, row, games._turns, games._visited, games.setup)
-    show_mask(games.states, row, games._turns, games.masks)
+    open_game(games.states, row, games.turns, games._visited, games.setup)
+    show_mask(games.states, row, games.turns, games.masks)
 
 
 class Table(ABC):

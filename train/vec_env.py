@@ -36,7 +36,7 @@ class GamesVecEnv(VecEnv):
     def reset(self) -> np.ndarray:
         """Start a fresh game in every row; the observations, float32[n, k]."""
         self._deal(np.arange(self.num_envs))
-        return self.observer.follow(self.games.states).copy()
+        return self.observer.follow(self.games).copy()
 
     def step_async(self, actions: np.ndarray) -> None:
         """Note the actions: int[n]."""
@@ -52,7 +52,7 @@ class GamesVecEnv(VecEnv):
         if len(ended) > 0:
             self._tell_ends(ended, infos)
             self._deal(ended)
-        return self.observer.follow(self.games.states).copy(), rewards, over, infos
+        return self.observer.follow(self.games).copy(), rewards, over, infos
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool[n, 313]."""

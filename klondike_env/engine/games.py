@@ -41,6 +41,7 @@ class Games:
 
     Attributes:
         states: STATE[n], the games; see `klondike_env.engine.state`.
+        turns: TURN[n], what their last steps did; see `klondike_env.engine.batch`.
         outcomes: uint8[n], how each stands, see `klondike_env.engine.state`; a view into the states.
         moves: int32[n], the move counters; a view into the states.
         foundations: uint8[n, 4], cards on each foundation; a view into the states.
@@ -84,7 +85,7 @@ class Games:
         self.states = new_states(n)
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
         self.masks = np.ones((n if masks else 0, N_ACTIONS), dtype=np.int8)
-        self._turns = np.zeros(n, dtype=TURN)
+        self.turns = np.zeros(n, dtype=TURN)
         self._visited = np.zeros((n, _FIRST_CAPACITY if no_repeats else 0), dtype=np.uint64)
         self._views = new_states(n)
         self._name_fields()
@@ -94,9 +95,9 @@ class Games:
         self.outcomes = self.states["outcome"]
         self.moves = self.states["moves"]
         self.foundations = self.states["foundation"]
-        self.rewards = self._turns["reward"]
-        self.illegal = self._turns["illegal"]
-        self._visited_counts = self._turns["visited_count"]
+        self.rewards = self.turns["reward"]
+        self.illegal = self.turns["illegal"]
+        self._visited_counts = self.turns["visited_count"]
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Restore a pickled or copied batch; views of other arrays would come back as arrays of their own."""
@@ -129,7 +130,7 @@ class Games:
 
     def _start(self, decks: np.ndarray, deals: Any, rows: Any) -> None:
         rows = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
-        deal_games(self.states, self._turns, self._visited, self.masks, rows, decks, self._packed)
+        deal_games(self.states, self.turns, self._visited, self.masks, rows, decks, self._packed)
         self.deals[rows] = deals
 
     def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> int:
@@ -145,12 +146,12 @@ class Games:
         if active is not None:
             actions = np.where(active, actions, NO_ACTION)
         self._make_room()
-        return step_games(self.states, self._turns, self._visited, self.masks, actions, self._packed)
+        return step_games(self.states, self.turns, self._visited, self.masks, actions, self._packed)
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""
         actions = np.empty(len(self), dtype=np.int64)
-        sample_actions(self._turns, generator.random(len(self)), actions)
+        sample_actions(self.turns, generator.random(len(self)), actions)
         return actions
 
     def forfeit(self, rows: np.ndarray) -> None:

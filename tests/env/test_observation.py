@@ -278,4 +278,4 @@ def test_following_games_gives_the_same_as_observing_them_afresh(rules, options)
     for step, games in enumerate(positions(rules, 32, 400, seed=4, stall_limit=40, reward="standard", **options)):
         observer = observer or Observer("flat", games.setup)
         if step % 7 != 3:  # a follower may miss steps
-            np.testing.assert_array_equal(observer.follow(games.states), observer.flat(games.states))
+            np.testing.assert_array_equal(observer.follow(games), observer.flat(games.states))
