@@ -9,7 +9,7 @@ SOURCES := klondike_env agents train tests
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test benchmark lint types format clean
+.PHONY: setup test benchmark golden lint types format clean
 
 setup: $(INSTALLED)
 
@@ -25,6 +25,10 @@ test: lint types
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark
+
+# Write the golden files of the tests again; `git diff tests/golden` shows which rules changed.
+golden: setup
+	$(BIN)/python -m tests.golden
 
 lint: setup
 	$(BIN)/ruff check $(SOURCES)

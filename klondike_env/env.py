@@ -8,11 +8,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from klondike_env.deals import TRAINING_DEALS
+from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.render.text import draw_board
-from klondike_env.settings import check_legal, check_reset_options, legible_action, split_keywords
+from klondike_env.settings import check_legal, check_reset_options, legible_action, read_deck, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):
@@ -35,8 +35,9 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     `reward="win"` (1 for a win), "progress", "standard" or "vegas", see `klondike_env.reward`.
 
     ## Starting state
-    A deal: `reset(seed=...)` draws a training deal (2,000,000 to 2**53 - 1) from `np_random`;
-    `options={"deal": number}` names one, `options={"deck": cards}` gives 52 card ids in dealing order.
+    A deal: `reset(seed=...)` draws one with `np_random`, from the training deals (2,000,000 to
+    2**53 - 1) or from the argument `deals`; `options={"deal": number}` names one; `options={"deck": deck}`
+    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.settings.read_deck`.
 
     ## Episode end
     1. Termination: won (52 cards on the foundations; with `auto_finish` once the game is decided).
@@ -66,6 +67,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self.render_mode = render_mode
         self.rules, self.settings = split_keywords(variant, keywords)
         self.games = self.settings.games(1, self.rules)
+        self.deal_set = self.settings.deal_set()
         self.observer = self.settings.observer(self.games)
         self.observation_space = self.observer.space
         self.action_space = spaces.Discrete(N_ACTIONS)
@@ -82,11 +84,11 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=seed)
         options = check_reset_options(options)
         if "deck" in options:
-            self.games.deal_decks([options["deck"]])
+            self.games.deal_decks([read_deck(options["deck"])])
         elif "deal" in options:
             self.games.deal([options["deal"]])
         else:
-            self.games.deal([self.np_random.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop)])
+            self.games.deal([draw_deal(self.np_random, self.deal_set)])
         self._dealt = True
         return self.observer.single(self.games), self._info()
 

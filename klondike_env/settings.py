@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any
 
 import numpy as np
 
+from klondike_env.deal_sets import read_deal_set
+from klondike_env.deals import check_deck, parse
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
 from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games
@@ -34,6 +37,8 @@ class Settings:
         thoughtful: show the hidden cards in the observation.
         illegal_action: "refuse" (nothing moves, the step counts as one without progress),
             "raise" (ValueError) or "terminate" (the game ends as lost).
+        deals: what `reset()` draws from: a list of deal numbers, a range such as "2000000-2009999" or the
+            path of a file, see `klondike_env.deal_sets`; None for all training deals.
     """
 
     talon: str = "draw"
@@ -45,6 +50,7 @@ class Settings:
     observation: str = "flat"
     thoughtful: bool = False
     illegal_action: str = "refuse"
+    deals: str | list[int] | None = None
 
     def __post_init__(self) -> None:
         if self.illegal_action not in ILLEGAL_POLICIES:
@@ -69,6 +75,10 @@ class Settings:
     def observer(self, games: Games) -> Observer:
         """The observer of these games."""
         return Observer(self.observation, games.setup, thoughtful=self.thoughtful)
+
+    def deal_set(self) -> Sequence[int]:
+        """The deal numbers that `reset()` draws from."""
+        return read_deal_set(self.deals)
 
 
 SETTING_NAMES = tuple(Settings.__dataclass_fields__)
@@ -107,6 +117,43 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     if "deal" in options and "deck" in options:
         raise ValueError("reset options name a deal and a deck; give one of them")
     return options
+
+
+def read_deck(deck: Any) -> np.ndarray:
+    """The deck of a reset option: uint8[52] card ids in dealing order.
+
+    Args:
+        deck: 52 card ids; a text that `klondike_env.deals.parse` reads; or the arguments of `parse` as a
+            dict, such as {"text": "QSAS4S...", "format": "columns"}.
+
+    Raises:
+        ValueError: it is no deck.
+    """
+    if isinstance(deck, str):
+        return parse(deck)
+    if isinstance(deck, Mapping):
+        if not {"text"} <= set(deck) <= {"text", "format"}:
+            raise ValueError(f"the deck has the keys {list(deck)}; allowed: 'text', and 'format' where it is not plain")
+        return parse(**deck)
+    return check_deck(deck)
+
+
+def one_deck_each(decks: Any, n: int) -> Sequence[Any]:
+    """The decks of a batch's reset option, one for each game and each as `read_deck` takes it.
+
+    Args:
+        decks: one deck for all games, or a list of `n` decks.
+        n: number of games.
+
+    Raises:
+        ValueError: there are not as many decks as games.
+    """
+    several = isinstance(decks, Sequence | np.ndarray) and not isinstance(decks, str) and len(decks) > 0
+    if not several or isinstance(decks[0], int | np.integer):
+        return [decks] * n
+    if len(decks) != n:
+        raise ValueError(f"the option deck has {len(decks)} decks; allowed: one for all games, or {n}")
+    return decks
 
 
 def legible_action(chosen: Any) -> int:

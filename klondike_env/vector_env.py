@@ -11,10 +11,17 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from klondike_env.deals import TRAINING_DEALS
+from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
-from klondike_env.settings import check_legal, check_reset_options, legible_actions, split_keywords
+from klondike_env.settings import (
+    check_legal,
+    check_reset_options,
+    legible_actions,
+    one_deck_each,
+    read_deck,
+    split_keywords,
+)
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
 
@@ -30,8 +37,8 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: None; boards are drawn by the single environment.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
-    `reset` takes the options "deal" (a number, or one for each game), "deck" (one for each game) and
-    "reset_mask" (bool[num_envs], which games to reset).
+    `reset` takes the options "deal" (a number, or one for each game), "deck" (a deck, or one for each
+    game) and "reset_mask" (bool[num_envs], which games to reset).
 
     Raises:
         ValueError: an argument has a value that is not allowed.
@@ -59,6 +66,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self.rules, self.settings = split_keywords(variant, keywords)
         self.games = self.settings.games(num_envs, self.rules)
+        self.deal_set = self.settings.deal_set()
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
         self.single_action_space = spaces.Discrete(N_ACTIONS)
@@ -147,7 +155,8 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
     def _deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
         """Start games in these rows."""
         if "deck" in options:
-            self.games.deal_decks(np.broadcast_to(options["deck"], (self.num_envs, 52))[rows], rows)
+            decks = one_deck_each(options["deck"], self.num_envs)
+            self.games.deal_decks([read_deck(decks[row]) for row in rows], rows)
         elif "deal" in options:
             self.games.deal(np.broadcast_to(options["deal"], self.num_envs)[rows], rows)
         else:
@@ -156,7 +165,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
     def _draw_deal(self, row: int) -> int:
         generator = self._generators[row]
         assert generator is not None  # reset() came first
-        return int(generator.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop))
+        return draw_deal(generator, self.deal_set)
 
     def _observe(self) -> Any:
         return self.observer.batch(self.games)

@@ -1,0 +1,29 @@
+"""Write the golden files again: `make golden`, or `python -m tests.golden`.
+
+A change in them is a change of the rules of a game, or a mistake: read the difference before keeping it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.golden import perft
+
+FOLDER = Path(__file__).parent
+
+# Each golden file with the function that gives its text.
+GOLDEN_FILES: list[tuple[str, Callable[[], str]]] = [
+    ("perft.csv", perft.table),
+]
+
+
+def main() -> None:
+    """Write every golden file."""
+    for name, text in GOLDEN_FILES:
+        (FOLDER / name).write_text(text(), encoding="utf-8", newline="\n")
+        print(f"wrote tests/golden/{name}")
+
+
+if __name__ == "__main__":
+    main()
