@@ -3,13 +3,13 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-SOURCES := klondike_env agents train tests
+SOURCES := klondike_env agents train tests docs
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test benchmark lint types format clean
+.PHONY: setup test benchmark golden lint types format clean
 
 setup: $(INSTALLED)
 
@@ -17,7 +17,7 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,dev]"
 	@touch $@
 
 test: lint types
@@ -25,6 +25,10 @@ test: lint types
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark
+
+# Writes anew what tests/test_golden.py compares with; read the differences before they are kept.
+golden: setup
+	$(BIN)/python -m tests.golden
 
 lint: setup
 	$(BIN)/ruff check $(SOURCES)
