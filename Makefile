@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-SOURCES := klondike_env agents train tests
+SOURCES := klondike_env agents train tests docs
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
@@ -17,7 +17,7 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,dev]"
 	@touch $@
 
 test: lint types
@@ -26,7 +26,7 @@ test: lint types
 benchmark: setup
 	$(BIN)/python -m train.benchmark
 
-# Write the golden files of the tests again; `git diff tests/golden` shows which rules changed.
+# Write the golden files of the tests again; read the difference that git shows before keeping it.
 golden: setup
 	$(BIN)/python -m tests.golden
 

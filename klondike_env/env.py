@@ -11,7 +11,7 @@ from gymnasium import spaces
 from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
-from klondike_env.render.text import draw_board
+from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
 from klondike_env.settings import check_legal, check_reset_options, legible_action, read_deck, split_keywords
 
 
@@ -53,17 +53,17 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
     ## Arguments
     `variant` names a preset; without it the fields of `klondike_env.rules.Rules` are keywords. All
-    others are the fields of `klondike_env.settings.Settings`; `render_mode` is None or "ansi".
+    others are the fields of `klondike_env.settings.Settings`; `render_mode` is None, "ansi" (text) or
+    "rgb_array" (pictures, uint8[600, 800, 3], which need Pillow).
 
     ## Version history
     v0: first version.
     """
 
-    metadata = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012 - as Gymnasium declares it
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012 - as Gymnasium declares it
 
     def __init__(self, variant: str | None = None, *, render_mode: str | None = None, **keywords: Any) -> None:
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode is {render_mode!r}; allowed: None, 'ansi'")
+        check_render_mode(render_mode)
         self.render_mode = render_mode
         self.rules, self.settings = split_keywords(variant, keywords)
         self.games = self.settings.games(1, self.rules)
@@ -117,9 +117,10 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         """The legal actions as bool[313], the form that sb3-contrib asks for."""
         return self.games.masks[0].astype(bool)
 
-    def render(self) -> str | None:
-        """The board as text in mode "ansi"."""
-        return draw_board(self.games.views()[0], self.rules) if self.render_mode == "ansi" else None
+    def render(self) -> Any:
+        """The board as text ("ansi") or as a fresh uint8[600, 800, 3] ("rgb_array"); None without a mode."""
+        boards = render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
+        return None if boards is None else boards[0]
 
     def _info(self) -> dict[str, Any]:
         games = self.games

@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
+from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
 from klondike_env.settings import (
     check_legal,
     check_reset_options,
@@ -34,7 +35,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         variant: as for `klondike_env.env.KlondikeEnv`.
         autoreset_mode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or `DISABLED`, or its value.
         max_episode_steps: the step limit that `gymnasium.make_vec` passes; the same as `step_limit`.
-        render_mode: None; boards are drawn by the single environment.
+        render_mode: as for `klondike_env.env.KlondikeEnv`.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
     `reset` takes the options "deal" (a number, or one for each game), "deck" (a deck, or one for each
@@ -56,14 +57,17 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs is {num_envs!r}; allowed: a whole number from 1")
-        if render_mode is not None:
-            raise ValueError(f"render_mode is {render_mode!r}; the vector environment draws no boards, use None")
+        check_render_mode(render_mode)
         if max_episode_steps is not None:
             keywords.setdefault("step_limit", max_episode_steps)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.rules, self.settings = split_keywords(variant, keywords)
         self.games = self.settings.games(num_envs, self.rules)
         self.deal_set = self.settings.deal_set()
@@ -125,6 +129,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
     def action_masks(self) -> np.ndarray:
         """The legal actions as bool[num_envs, 313]."""
         return self.games.masks.astype(bool)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The board of each game, as the single environment renders it; None without a mode."""
+        return render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
 
     def _play(self, chosen: np.ndarray, active: np.ndarray) -> None:
         """Step the active games under the policy for illegal actions."""

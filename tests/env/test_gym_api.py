@@ -68,7 +68,7 @@ def test_sb3_check_env_remarks_on_nothing_but_unusual_shapes_on_the_other_forms(
 def test_importing_the_package_registers_the_ids_without_importing_what_compiles():
     program = (
         "import sys, klondike_env, gymnasium; assert 'Klondike/Draw1-v0' in gymnasium.registry; "
-        "sys.exit(any(name in sys.modules for name in ('numba', 'torch', 'matplotlib')))"
+        "sys.exit(any(name in sys.modules for name in ('numba', 'torch', 'matplotlib', 'PIL')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 

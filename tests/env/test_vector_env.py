@@ -137,7 +137,7 @@ def test_arrays_returned_are_not_written_again():
     ("keywords", "message"),
     [
         ({"num_envs": 0}, "num_envs is 0; allowed: a whole number from 1"),
-        ({"num_envs": 2, "render_mode": "ansi"}, "render_mode is 'ansi'; the vector environment draws no boards"),
+        ({"num_envs": 2, "render_mode": "svg"}, "render_mode is 'svg'; allowed: None, 'ansi', 'rgb_array'"),
         ({"num_envs": 2, "autoreset_mode": "x"}, "'x' is not a valid AutoresetMode"),
     ],
 )

@@ -35,7 +35,7 @@ def _play_every_action(games: Games) -> Games:
     rows, actions = np.nonzero(games.masks & ~games.over[:, None])
     after = Games(len(rows), games.rules, stall_limit=None)
     after.states[:] = games.states[rows]
-    after._turns[:] = games._turns[rows]
+    after.turns[:] = games.turns[rows]
     after.step(actions)
     assert not after.illegal.any()
     return after
