@@ -90,7 +90,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         elif "deal" in options:
             self.games.deal([options["deal"]])
         elif "position" in options:
-            self.games.start_positions(read_position(options["position"], self.np_random))
+            self.games.start_positions(read_position(options["position"], self.rules, self.np_random))
         else:
             self.games.deal([self.np_random.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop)])
         self._dealt = True

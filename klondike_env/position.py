@@ -88,7 +88,7 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
 
     Args:
         text: as the module says.
-        rules: the rules under which the position must be possible; unknown cards are then not allowed.
+        rules: the rules under which the position must be possible.
 
     Raises:
         ValueError: a line cannot be read (the message quotes it, with its number), cards are missing,
@@ -103,25 +103,29 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
             reader.read(number, content)
     record = reader.finish()
     if rules is not None:
-        check_record(record, rules)
+        check_record(record, rules, may_hide=True)
     return record
 
 
-def read_position(position: Any, rng: np.random.Generator) -> np.ndarray:
+def read_position(position: Any, rules: Rules, rng: np.random.Generator) -> np.ndarray:
     """A position that a user gives, as STATE[1], with cards for those that are unknown.
 
     Args:
         position: a text for `parse_position`, or one STATE record, which may be a view.
+        rules: the rules under which it must be possible.
         rng: what fills in the unknown cards.
 
     Raises:
-        ValueError: it is neither, or the text cannot be read.
+        ValueError: it is neither, the text cannot be read, or the position is not possible.
     """
     if isinstance(position, str):
         position = parse_position(position)
     record = np.atleast_1d(np.asarray(position))
     if record.dtype != STATE or record.shape != (1,):
         raise ValueError(f"position is {position!r}; allowed: a text, or one record of STATE")
+    check_record(record, rules, may_hide=True)
+    record = record.copy()
+    index_records(record)
     unknown = UNSEEN in record["columns"] or UNSEEN in record["talon"]
     return determinized(record, rng) if unknown else record
 

@@ -235,7 +235,9 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         elif "position" in options:
             position = options["position"]
             positions = self._for_each("position", position, isinstance(position, str | np.void), rows)
-            records = [read_position(own, self._generator(row)) for own, row in zip(positions, rows, strict=True)]
+            records = [
+                read_position(own, self.rules, self._generator(row)) for own, row in zip(positions, rows, strict=True)
+            ]
             self.games.start_positions(np.concatenate(records), rows)
         else:
             self.games.deal([self._draw_deal(row) for row in rows], rows)

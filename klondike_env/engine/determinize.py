@@ -76,7 +76,7 @@ def determinize_games(
     cards: np.ndarray,
     packed: np.ndarray,
 ) -> None:
-    """Shuffle the unseen cards of some games; legal moves stay as they are.
+    """Shuffle the unseen cards of some games, which may be views; legal moves stay as they are.
 
     The keys of visited positions hold a constant part for the face-down cards, which changes with them.
     states, turns, visited, packed: as for `klondike_env.engine.batch.step_games`; rows: int64[m];
@@ -116,5 +116,5 @@ def determinized(views: np.ndarray, rng: Any) -> np.ndarray:
         ValueError: `rng` is neither a numpy Generator nor a whole number from 0.
     """
     states = views.copy()
-    determinize_views(states, draw_seeds(rng, len(states)), np.empty(N_CARDS, dtype=np.uint8))
+    determinize_views(states, draw_seeds(rng, len(states)), np.zeros(N_CARDS, dtype=np.uint8))
     return states

@@ -9,7 +9,7 @@ import numpy as np
 
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text, suit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import FULL_LANE, LANE, bit_of, fitting_on
+from klondike_env.engine.lanes import FULL_LANE, LANE, bit_of, count_cards, fitting_on
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, TALON_SIZE
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
 
@@ -37,6 +37,7 @@ _UNKNOWN_IN_COLUMN = _fault("column {column} holds a card that is unknown")
 _UNKNOWN_IN_TALON = _fault("waste or stock hold a card that is unknown")
 _NO_CARD_IN_COLUMN = _fault("column {column} holds card {value}; allowed: 0 to 51")
 _NO_CARD_IN_TALON = _fault("waste or stock hold card {value}; allowed: 0 to 51")
+_UNKNOWN = _fault("{value} cards are unknown, but {other} are missing")
 _TWICE = _fault("{card} is there twice")
 _MISSING = _fault("{card} is missing")
 _RUN = _fault("{card} lies on {below} in column {column}, which the rules do not allow")
@@ -111,9 +112,29 @@ def find_counter_faults(states: np.ndarray, i: int, rules: RuleParams, faults: n
 
 
 @kernel
-def find_card_faults(states: np.ndarray, i: int, faults: np.ndarray, count: int) -> int:
-    """Cards that are unknown, twice there or missing."""
-    found, unknown = 0, 0
+def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
+    """Whether the player has not seen a place, of a column or (after the last column) of the talon."""
+    if pile < N_COLUMNS:
+        return index < int(states[i]["face_down"][pile])
+    return index >= int(states[i]["seen_size"])
+
+
+@kernel
+def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> int:
+    """Cards that are not in the set of those found, unless they may be the unknown ones."""
+    missing = N_CARDS - count_cards(found)
+    if unknown > 0:
+        return note(faults, count, _UNKNOWN, 0, unknown, missing) if unknown != missing else count
+    for card in range(N_CARDS):
+        if not found & bit_of(card):
+            count = note(faults, count, _MISSING, 0, card, 0)
+    return count
+
+
+@kernel
+def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndarray, count: int) -> int:
+    """Cards that are twice there or missing, and unknown ones, but for unseen places with `may_hide`."""
+    found, unknown, misplaced = 0, 0, 0
     for suit in range(N_SUITS):
         found |= (FULL_LANE >> (N_RANKS - int(states[i]["foundation"][suit]))) << (LANE * suit)
     for pile in range(N_COLUMNS + 1):
@@ -125,16 +146,15 @@ def find_card_faults(states: np.ndarray, i: int, faults: np.ndarray, count: int)
                 if found & bit_of(card):
                     count = note(faults, count, _TWICE, 0, card, 0)
                 found |= bit_of(card)
-            else:
+            elif card == UNSEEN and may_hide and is_unseen(states, i, pile, index):
                 unknown += 1
-                if card == UNSEEN:
-                    count = note(faults, count, _UNKNOWN_IN_COLUMN if in_column else _UNKNOWN_IN_TALON, pile, 0, 0)
-                else:
-                    count = note(faults, count, _NO_CARD_IN_COLUMN if in_column else _NO_CARD_IN_TALON, pile, card, 0)
-    for card in range(N_CARDS):
-        if unknown == 0 and not found & bit_of(card):
-            count = note(faults, count, _MISSING, 0, card, 0)
-    return count
+            elif card == UNSEEN:
+                misplaced += 1
+                count = note(faults, count, _UNKNOWN_IN_COLUMN if in_column else _UNKNOWN_IN_TALON, pile, 0, 0)
+            else:
+                misplaced += 1
+                count = note(faults, count, _NO_CARD_IN_COLUMN if in_column else _NO_CARD_IN_TALON, pile, card, 0)
+    return count if misplaced > 0 else find_missing(found, unknown, faults, count)
 
 
 @kernel
@@ -149,39 +169,41 @@ def find_run_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.nd
 
 
 @kernel
-def find_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.ndarray) -> int:
+def find_faults(states: np.ndarray, i: int, rules: RuleParams, may_hide: bool, faults: np.ndarray) -> int:
     """Write what makes a record impossible; how many faults there are. faults: int64[m, 4], overwritten.
 
-    `place`, `row` and `face_up` are not looked at, for they follow from the piles.
+    may_hide: whether cards that the player has not seen may be unknown, as in a view. `place`, `row` and
+    `face_up` are not looked at, for they follow from the piles.
     """
     count = find_size_faults(states, i, faults)
     if count > 0:
         return count
-    count = find_card_faults(states, i, faults, count)
+    count = find_card_faults(states, i, may_hide, faults, count)
     if count == 0:
         count = find_run_faults(states, i, rules, faults, count)
     return find_counter_faults(states, i, rules, faults, count)
 
 
-def faults_of(record: np.ndarray | np.void, rules: Rules) -> list[str]:
+def faults_of(record: np.ndarray | np.void, rules: Rules, *, may_hide: bool = False) -> list[str]:
     """What makes a record impossible under the rules, in words; empty for a sound one.
 
     Args:
         record: one STATE record; `place`, `row` and `face_up` are not looked at.
         rules: the rules of its game.
+        may_hide: whether cards that the player has not seen may be unknown, as in a view.
     """
     faults = np.empty((_ROOM, 4), dtype=np.int64)
-    count = find_faults(np.atleast_1d(np.asarray(record)), 0, rules.params(), faults)
+    count = find_faults(np.atleast_1d(np.asarray(record)), 0, rules.params(), may_hide, faults)
     return [_in_words(*fault) for fault in faults[:count].tolist()]
 
 
-def check_record(record: np.ndarray | np.void, rules: Rules) -> None:
-    """Make sure that a record is possible under the rules.
+def check_record(record: np.ndarray | np.void, rules: Rules, *, may_hide: bool = False) -> None:
+    """Make sure that a record is possible under the rules; the arguments are those of `faults_of`.
 
     Raises:
         ValueError: it is not; the message gives all reasons.
     """
-    faults = faults_of(record, rules)
+    faults = faults_of(record, rules, may_hide=may_hide)
     if faults:
         raise ValueError(f"the position is not possible: {'; '.join(faults)}")
 

@@ -201,7 +201,7 @@ class Games:
         Args:
             records: STATE[m], or one record for all rows. They must be sound, of the same rules and not
                 over, as all records of `states` are while a game is played; `start_positions` checks that.
-                Views may be resumed, but not stepped before `determinized` has filled in their unseen cards.
+                Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
             rows: int[m]; all rows by default.
 
         Raises:
@@ -317,7 +317,7 @@ class Games:
             ValueError: a row is out of range, or `rng` is neither of these.
         """
         rows = self._rows(rows)
-        seeds, cards = draw_seeds(rng, len(rows)), np.empty(N_CARDS, dtype=np.uint8)
+        seeds, cards = draw_seeds(rng, len(rows)), np.zeros(N_CARDS, dtype=np.uint8)
         determinize_games(self.states, self._turns, self._visited, rows, seeds, cards, self._packed)
         self.deals[rows] = CUSTOM_DEAL
 

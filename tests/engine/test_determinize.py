@@ -60,6 +60,9 @@ def test_a_view_is_filled_exactly_as_the_game_it_hides_is_shuffled(variant: str)
     games.shuffle_unseen(7)  # so nothing hidden has a part in it
     np.testing.assert_array_equal(filled, games.states)
     world = Games(30, PRESETS[variant])
+    world.resume(views)
+    world.shuffle_unseen(7)
+    np.testing.assert_array_equal(world.states, games.states)
     world.resume(filled)
     np.testing.assert_array_equal(world.masks[~games.over], games.masks[~games.over])
 

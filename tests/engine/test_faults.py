@@ -37,8 +37,9 @@ def sound() -> Any:
 def test_no_position_that_can_be_reached_has_a_fault(rules: Rules, talon: str) -> None:
     for step, games in enumerate(random_play(rules, talon, auto_finish=True)):
         if step % 4 == 0:
-            for record in games.states:
+            for record, view in zip(games.states, games.views(), strict=True):
                 assert faults_of(record, rules) == []
+                assert faults_of(view, rules, may_hide=True) == []
 
 
 def change(**fields: Any) -> Any:
@@ -106,6 +107,19 @@ def test_an_impossible_record_is_refused_with_reasons(record: Any, reasons: list
 )
 def test_face_up_cards_must_be_built_by_the_rules(build: str, faults: list[str]) -> None:
     assert faults_of(sound(), Rules(build=build)) == faults
+
+
+def test_only_unseen_cards_may_be_unknown_and_as_many_as_are_missing() -> None:
+    record = change(columns=(3, 2, 52))  # 9C
+    assert faults_of(record, Rules(), may_hide=True) == []
+    record["talon"][1] = 52  # AD, the top of the waste
+    assert faults_of(record, Rules(), may_hide=True)[0] == "waste or stock hold a card that is unknown"
+    record = change(columns=(3, 2, 52))
+    record["columns"][0, 0] = record["columns"][3, 1]
+    assert faults_of(record, Rules(), may_hide=True) == [
+        "JD is there twice",
+        "1 cards are unknown, but 2 are missing",
+    ]
 
 
 def test_a_record_full_of_noise_is_refused_without_reading_beyond_it() -> None:
