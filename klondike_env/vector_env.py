@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, Self
 
 import gymnasium
@@ -216,6 +217,8 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         """Give each of the rows a fresh generator where a seed is given."""
         first = whole_number(seed)
         seeds: Any = seed if first is None else [first + i for i in range(self.num_envs)]
+        if seeds is not None and not isinstance(seeds, Sequence | np.ndarray):
+            raise ValueError(f"seed is {seed!r}; allowed: a whole number, or one for each of {self.num_envs} games")
         if seeds is not None and len(seeds) != self.num_envs:
             raise ValueError(f"seed has length {len(seeds)}; allowed: {self.num_envs}, one for each game")
         for row in rows:

@@ -178,6 +178,8 @@ def test_bad_calls_are_refused():
     native = gym.make_vec("Klondike/Draw1-v0", num_envs=2)
     with pytest.raises(ValueError, match="seed has length 3; allowed: 2"):
         native.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"seed is 1.5; allowed: a whole number, or one for each of 2 games"):
+        native.reset(seed=1.5)
     with pytest.raises(ValueError, match=r"reset_mask must be bool\[2\] with a True in it"):
         native.reset(options={"reset_mask": np.zeros(2, dtype=bool)})
     for options, message in [
