@@ -59,8 +59,8 @@ class Settings:
         for field in ("stall_limit", "step_limit"):
             object.__setattr__(self, field, check_limit(field, getattr(self, field)))
 
-    def games(self, n: int, rules: Rules) -> Games:
-        """A batch of `n` games."""
+    def games(self, n: int, rules: Rules, threads: int = 1) -> Games:
+        """A batch of `n` games that `threads` threads step."""
         return Games(
             n,
             rules,
@@ -70,6 +70,7 @@ class Settings:
             stall_limit=self.stall_limit,
             step_limit=self.step_limit,
             reward=self.reward,
+            threads=threads,
         )
 
     def observer(self, games: Games) -> Observer:

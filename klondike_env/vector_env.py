@@ -33,6 +33,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or `DISABLED`, or its value.
         max_episode_steps: the step limit that `gymnasium.make_vec` passes; the same as `step_limit`.
         render_mode: as for `klondike_env.env.KlondikeEnv`.
+        threads: threads that share the work of a step, worth their cost from some thousand games on.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
     `reset` takes the options "deal", "deck" and "position", each one for all games or one for each, and
@@ -50,6 +51,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        threads: int = 1,
         **keywords: Any,
     ) -> None:
         num_envs = check_whole_number("num_envs", num_envs, 1)
@@ -65,7 +67,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.settings = split_keywords(variant, keywords)
-        self.games = self.settings.games(num_envs, self.rules)
+        self.games = self.settings.games(num_envs, self.rules, threads)
         self.deal_set = self.settings.deal_set()
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
@@ -215,7 +217,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         """Step the active games under the policy for illegal actions."""
         if self.settings.illegal_action == "raise":
             check_legal(self.games, chosen, np.flatnonzero(active))
-        self.games.step(chosen, None if active.all() else active)
+        self.games.step(chosen, None if active.all() else active, self.observer.follower(self.games))
         if self.settings.illegal_action == "terminate":
             self.games.forfeit(np.flatnonzero(self.games.illegal & active))
 

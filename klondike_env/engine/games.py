@@ -6,6 +6,7 @@ The Gymnasium environments, evaluation and training all play through `Games`.
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from klondike_env.engine.restore import index_records, resume_games, settle_reco
 from klondike_env.engine.sampling import sample_actions
 from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
+from klondike_env.engine.threads import run_sliced
 from klondike_env.engine.views import write_views
 from klondike_env.reward import SCHEMES, scheme
 from klondike_env.rules import Rules
@@ -52,6 +54,7 @@ class Games:
         step_limit: steps that end a game as truncated; None for no limit.
         reward: a scheme of `klondike_env.reward`.
         masks: whether to keep action masks; without them `masks` has no rows and steps are faster.
+        threads: threads that share the work of a step, worth their cost from some thousand games on.
 
     Attributes:
         states: STATE[n], the games; see `klondike_env.engine.state`.
@@ -80,6 +83,7 @@ class Games:
         step_limit: int | None = None,
         reward: str = "win",
         masks: bool = True,
+        threads: int = 1,
     ) -> None:
         n = check_whole_number("the number of games", n, 1)
         self.rules = rules
@@ -103,6 +107,7 @@ class Games:
             ),
             scheme=scheme(reward),
         )
+        self.threads = check_whole_number("threads", threads, 1)
         self._packed = self.setup.packed()
         self.states = new_states(n)
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
@@ -157,12 +162,16 @@ class Games:
         deal_games(self.states, self.turns, self._visited, self.masks, rows, decks, self._packed)
         self.deals[rows] = deals
 
-    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> int:
+    def step(
+        self, actions: np.ndarray, active: np.ndarray | None = None, then: Callable[[slice], Any] | None = None
+    ) -> int:
         """Play one action in each game. Games that have ended are left alone.
 
         Args:
             actions: int64[n], each 0 to 312; any other number is refused like an illegal action.
             active: bool[n]; where False the game is left alone. All are active by default.
+            then: called with the rows that were stepped, a slice of the batch for each thread and in that
+                thread, such as `Observer.follower` gives.
 
         Returns:
             How many games ended with this step.
@@ -170,12 +179,23 @@ class Games:
         if active is not None:
             actions = np.where(active, actions, NO_ACTION)
         self._make_room()
-        return step_games(self.states, self.turns, self._visited, self.masks, actions, self._packed)
+
+        def play(rows: slice) -> int:
+            arrays = self.states[rows], self.turns[rows], self._visited[rows], self.masks[rows]
+            ended = step_games(*arrays, actions[rows], self._packed)
+            if then is not None:
+                then(rows)
+            return ended
+
+        return sum(run_sliced(self.threads, len(self), play))
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""
         actions = np.empty(len(self), dtype=np.int64)
-        sample_actions(self.turns, generator.random(len(self)), actions)
+        uniforms = generator.random(len(self))
+        run_sliced(
+            self.threads, len(self), lambda rows: sample_actions(self.turns[rows], uniforms[rows], actions[rows])
+        )
         return actions
 
     def forfeit(self, rows: np.ndarray) -> None:
@@ -193,7 +213,7 @@ class Games:
 
     def views(self) -> np.ndarray:
         """What a player knows of each game: STATE[n] with unseen cards overwritten, in a buffer used again."""
-        write_views(self.states, self._views)
+        run_sliced(self.threads, len(self), lambda rows: write_views(self.states[rows], self._views[rows]))
         return self._views
 
     def resume(self, records: Any, rows: Any = None) -> None:

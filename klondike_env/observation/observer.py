@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.games import Games
 from klondike_env.engine.outcome import Setup
+from klondike_env.engine.threads import run_sliced
 from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
@@ -88,18 +90,25 @@ class Observer:
             float32[n, N_CODES] for the flat form, the codes as uint8[n, N_CODES] for the others. Only
             what the last step changed is written; after anything else the whole is.
         """
+        run_sliced(games.threads, len(games), self.follower(games))
+        return self._followed
+
+    def follower(self, games: Games) -> Callable[[slice], None]:
+        """What brings the array of `follow` up to date for some rows; for `Games.step`, which calls it in threads."""
         if games is not self._games:
             self._games = games
             self._versions = np.full(len(games), _NOT_SEEN, dtype=np.int64)
             self._followed = np.empty((len(games), N_CODES), dtype=self._scales.dtype)
-        follow_games(
-            games.states, games.turns, self._versions, self._packed, self._thoughtful, self._scales, self._followed
-        )
-        return self._followed
+        return self._follow
+
+    def _follow(self, rows: slice) -> None:
+        assert self._games is not None  # follower() came first
+        arrays = self._games.states[rows], self._games.turns[rows], self._versions[rows], self._followed[rows]
+        follow_games(*arrays, self._packed, self._thoughtful, self._scales)
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""
-        followed = self.follow(games).copy()
+        followed = self._copy(self.follow(games), games.threads)
         if self.form == "flat":
             return followed
         observation = {
@@ -109,6 +118,12 @@ class Observer:
         if self.form == "dict":
             observation["action_mask"] = games.masks.copy()
         return observation
+
+    def _copy(self, followed: np.ndarray, threads: int) -> np.ndarray:
+        """A copy that several threads make, for it takes as long as all the rest."""
+        copied = np.empty_like(followed)
+        run_sliced(threads, len(followed), lambda rows: np.copyto(copied[rows], followed[rows]))
+        return copied
 
     def single(self, games: Games) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""
