@@ -79,7 +79,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         options = check_reset_options(options, also=("reset_mask",))
         rows = self._rows_to_reset(options.pop("reset_mask", None))
         self._seed(seed, rows)
-        self._deal(rows, options)
+        self.deal(rows, options)
         self._ended[rows] = False
         self._dealt = True
         here = np.zeros(self.num_envs, dtype=bool)
@@ -97,11 +97,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {chosen.shape}; allowed: ({self.num_envs},)")
         waiting = self._ended.copy()
-        if not self._dealt or (self.autoreset_mode is AutoresetMode.DISABLED and waiting.any()):
+        if self.autoreset_mode is AutoresetMode.DISABLED and waiting.any():
             raise gymnasium.error.ResetNeeded("a game that is over was not reset; call reset() with a reset_mask")
-        self._play(chosen, ~waiting)
+        self.play(chosen, ~waiting)
         if waiting.any():  # only in NEXT_STEP mode: their action was ignored
-            self._deal(np.flatnonzero(waiting), {})
+            self.deal(np.flatnonzero(waiting), {})
         outcome = self.games.outcomes
         rewards = self.games.rewards.astype(np.float64)
         truncated = outcome == TRUNCATED
@@ -110,7 +110,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
             infos = self._finals(self._ended)
-            self._deal(np.flatnonzero(self._ended), {})
+            self.deal(np.flatnonzero(self._ended), {})
             self._ended = np.zeros(self.num_envs, dtype=bool)
         return self._observe(), rewards, terminated, truncated, infos | self._infos(np.ones(self.num_envs, dtype=bool))
 
@@ -118,8 +118,17 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         """The legal actions as bool[num_envs, 313]."""
         return self.games.masks.astype(bool)
 
-    def _play(self, chosen: np.ndarray, active: np.ndarray) -> None:
-        """Step the active games under the policy for illegal actions."""
+    def play(self, chosen: np.ndarray, active: np.ndarray) -> None:
+        """Step the active games under the policy for illegal actions; `step` without what it returns.
+
+        chosen: int64[num_envs]; active: bool[num_envs].
+
+        Raises:
+            gymnasium.error.ResetNeeded: no games are being played.
+            ValueError: an action is illegal and the policy is to raise.
+        """
+        if not self._dealt:
+            raise gymnasium.error.ResetNeeded("no games are being played; call reset() first")
         if self.settings.illegal_action == "raise":
             check_legal(self.games, chosen, np.flatnonzero(active))
         self.games.step(chosen, None if active.all() else active)
@@ -144,8 +153,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             if own is not None or self._generators[row] is None:
                 self._generators[row], _ = seeding.np_random(own)
 
-    def _deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
-        """Start games in these rows."""
+    def deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
+        """Start games in these rows, each on its own generator's next deal unless options name the games.
+
+        rows: int64[m]; options: those of `reset` but "reset_mask".
+        """
         if "deck" in options:
             self.games.deal_decks(np.broadcast_to(options["deck"], (self.num_envs, 52))[rows], rows)
         elif "deal" in options:
@@ -180,13 +192,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _finals(self, ended: np.ndarray) -> dict[str, Any]:
         """What SAME_STEP adds: last observation and information of the games that have just ended."""
-        observations = self._observe()
+        rows = np.flatnonzero(ended)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row in np.flatnonzero(ended):
-            if isinstance(observations, dict):
-                final_obs[row] = {name: part[row].copy() for name, part in observations.items()}
-            else:
-                final_obs[row] = observations[row].copy()
+        observations = self.observer.each(self.games.states[rows], self.games.masks[rows])
+        for row, observation in zip(rows, observations, strict=True):
+            final_obs[row] = observation
         return {
             "final_obs": final_obs,
             "_final_obs": ended.copy(),

@@ -116,6 +116,13 @@ class Observer:
             observation["action_mask"] = masks.copy()
         return observation
 
+    def each(self, states: np.ndarray, masks: np.ndarray) -> list[Any]:
+        """The observations of a batch that is not followed, one by one in fresh arrays."""
+        if self.form == "flat":
+            return [row.copy() for row in self.flat(states)]
+        parts = self.batch(states, masks)
+        return [{name: part[i].copy() for name, part in parts.items()} for i in range(len(states))]
+
     def single(self, states: np.ndarray, masks: np.ndarray) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""
         if self.form == "flat":
