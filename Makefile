@@ -40,9 +40,9 @@ test-libraries: .venv-libraries/.installed
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
 
-# The site is written to build/site; any warning is an error.
+# The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark
