@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib docs benchmark lint types format clean
+.PHONY: setup test test-libraries test-rllib docs benchmark golden lint types format clean
 
 setup: $(INSTALLED)
 
@@ -19,7 +19,7 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,dev,docs]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,docs,dev]"
 	@touch $@
 
 # Virtual environments for libraries that are large, or whose requirements those of the others exclude.
@@ -46,6 +46,10 @@ docs: setup
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark
+
+# Write the golden files of the tests again; read the difference that git shows before keeping it.
+golden: setup
+	$(BIN)/python -m tests.golden
 
 lint: setup
 	$(BIN)/ruff check $(SOURCES)

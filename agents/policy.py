@@ -55,7 +55,7 @@ class PolicyAgent(Agent):
         """Choose a legal action in every row whose game is on."""
         actions = np.full(len(views), RESIGN, dtype=np.int64)
         rows = np.flatnonzero(views["outcome"] == PLAYING)
-        actions[rows] = self._choose(self._observer.follow(views)[rows], masks[rows])
+        actions[rows] = self._choose(self._observer.flat(views)[rows], masks[rows])
         return actions
 
     def _choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:

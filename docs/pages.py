@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import klondike_env.reward
 from klondike_env import CUSTOM_ID
 from klondike_env.env import KlondikeEnv
 from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, N_CODES, N_TABLE_CODES, TABLE_FIELDS
 from klondike_env.observation import fields as observation_fields
-from klondike_env.rules import BUILDS, GAPS, GYM_IDS, MAX_DRAW_COUNT, MAX_REDEALS, PRESETS, RUNS, Rules
+from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
 
-_LIBRARIES = re.compile(r"## With your library\n(.*?)\n## ", re.DOTALL)
-_RULE_TEXTS = {
+_README = Path(__file__).parents[1] / "README.md"
+_RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
         "alternating_colour": "down, in alternating colours",
         "other_suit": "down, on any suit but the same",
@@ -51,29 +51,13 @@ def rule_table(rules: Rules) -> str:
     return "\n".join(["| rule | here |", "|---|---|", *rows])
 
 
-def rule_argument_table() -> str:
-    """The rules as keywords."""
-    allowed: dict[str, Any] = {
-        "build": ", ".join(f'`"{value}"`' for value in BUILDS),
-        "gaps": ", ".join(f'`"{value}"`' for value in GAPS),
-        "draw_count": f"1 to {MAX_DRAW_COUNT}",
-        "redeals": f"0 to {MAX_REDEALS}, or `None` for unlimited",
-        "worry_back": "`True`, `False`",
-        "runs": ", ".join(f'`"{value}"`' for value in RUNS),
-    }
-    return argument_table(Rules, Rules().to_dict(), allowed)
-
-
-def argument_table(holder: type, defaults: dict[str, Any], allowed: dict[str, Any] | None = None) -> str:
-    """The fields of a dataclass as keywords: name, default, meaning from the docstring, and values that are allowed."""
+def argument_table(arguments: Rules | Settings) -> str:
+    """The fields of a dataclass as keywords: name, default, and meaning from its docstring."""
     rows = []
-    for name, meaning in attributes_of(holder).items():
-        value = defaults[name]
-        shown = f'"{value}"' if isinstance(value, str) else str(value)
-        values = f" {allowed[name]} |" if allowed else ""
-        rows.append(f"| `{name}` | `{shown}` | {meaning} |{values}")
-    head = "| keyword | default | meaning |" + (" allowed |" if allowed else "")
-    return "\n".join([head, "|---" * head.count(" | ") + "|---|", *rows])
+    for name, default in asdict(arguments).items():
+        shown = f'"{default}"' if isinstance(default, str) else str(default)
+        rows.append(f"| `{name}` | `{shown}` | {attributes_of(type(arguments))[name]} |")
+    return "\n".join(["| keyword | default | meaning |", "|---|---|---|", *rows])
 
 
 def attributes_of(holder: type) -> dict[str, str]:
@@ -117,10 +101,9 @@ def environment_page(gym_id: str, rules: Rules | None) -> str:
     """The page of one environment in the form of Gymnasium's own; without rules, of that with rules as keywords."""
     said = sections_of(inspect.getdoc(KlondikeEnv) or "")
     rewards = (klondike_env.reward.__doc__ or "").split("\n", 1)[1].strip()
-    rule_part = f"""\
-{rule_table(rules) if rules else "All rules are keywords, see [Arguments](#arguments)."}"""
-    arguments = argument_table(Settings, {name: field.default for name, field in _fields(Settings).items()})
-    make = f'gymnasium.make("{gym_id}"' + (")" if rules else ", draw_count=2, redeals=3)")
+    rule_part = rule_table(rules) if rules else "All rules are keywords, see [Arguments](#arguments)."
+    rule_keywords = "" if rules else f"\n{argument_table(Rules())}\n"
+    own_rules = "" if rules else ", draw_count=2, redeals=3"
     return f"""\
 # {gym_id}
 
@@ -128,8 +111,8 @@ def environment_page(gym_id: str, rules: Rules | None) -> str:
 |---|---|
 | action space | `Discrete(313)` |
 | observation space | `Box(0.0, 1.0, ({N_CODES},), float32)`, or a dict |
-| import | `{make}` |
-| many games | `{make.replace("make(", "make_vec(").replace('"', '"', 1).replace(")", ", num_envs=1024)")}` |
+| one game | `gymnasium.make("{gym_id}"{own_rules})` |
+| many games | `gymnasium.make_vec("{gym_id}", num_envs=1024{own_rules})` |
 
 ## Description
 
@@ -164,8 +147,8 @@ Everything a player with perfect memory knows, and nothing else. It comes in thr
 {said["Information"]}
 
 ## Arguments
-{_rule_keywords(rules)}
-{arguments}
+{rule_keywords}
+{argument_table(Settings())}
 
 `render_mode` is one of {", ".join(f'`"{mode}"`' for mode in KlondikeEnv.metadata["render_modes"])}, or `None`.
 
@@ -173,14 +156,6 @@ Everything a player with perfect memory knows, and nothing else. It comes in thr
 
 {said["Version history"]}
 """
-
-
-def _rule_keywords(rules: Rules | None) -> str:
-    return "" if rules else f"\n{rule_argument_table()}\n"
-
-
-def _fields(holder: type) -> dict[str, Any]:
-    return holder.__dataclass_fields__  # type: ignore[attr-defined]
 
 
 def environment_index() -> str:
@@ -206,13 +181,13 @@ def _cells(rules: Rules) -> list[str]:
     return [str(_RULE_TEXTS.get(name, {}).get(value, value)) for name, value in rules.to_dict().items()]
 
 
-def library_index() -> str:
-    """The table of the libraries, as the README has it."""
-    readme = (Path(__file__).parents[1] / "README.md").read_text()
-    table = _LIBRARIES.search(readme)
-    assert table is not None, "the README has no section 'With your library'"
-    links = re.sub(r"\]\(docs/libraries/", "](", re.sub(r"`docs/examples/(\w+\.py)`", r"`\1`", table.group(1)))
-    return f"# With your library\n\n{links.strip()}\n"
+def readme_page(title: str) -> str:
+    """A section of the README as a page."""
+    section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## )", _README.read_text(), re.DOTALL | re.MULTILINE)
+    if section is None:
+        raise ValueError(f"the README has no section {title!r}")
+    text = re.sub(r"^#(#+ )", r"\1", section[1], flags=re.MULTILINE)
+    return f"# {title}\n{re.sub(r']\(docs/(libraries/)?', '](', text)}"
 
 
 def pages() -> dict[str, str]:
@@ -224,7 +199,10 @@ def pages() -> dict[str, str]:
         "environments/index.md": environment_index(),
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
-        "libraries/index.md": library_index(),
+        "deals.md": readme_page("Deals and other tools' formats"),
+        "watch.md": readme_page("Watch games"),
+        "positions.md": readme_page("Save, restore, look ahead"),
+        "libraries/index.md": readme_page("With your library"),
     }
 
 

@@ -74,7 +74,7 @@ def batched_play(variant: str) -> Chunk:
             if games.step(games.random_actions(generator)):
                 ended = np.flatnonzero(games.over)
                 games.deal(generator.integers(0, 1_000_000, len(ended)), ended)
-            observer.follow(games.states)
+            observer.follow(games)
         return _CHUNK * BATCH
 
     return play

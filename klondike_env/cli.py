@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 from rich.table import Table
 
@@ -16,6 +20,70 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 @app.callback()
 def main() -> None:
     """Klondike solitaire and its relatives for reinforcement learning."""
+
+
+@contextmanager
+def errors_in_one_line() -> Iterator[None]:
+    """Tell a mistake of the user in one line, and end with exit code 2."""
+    try:
+        yield
+    except (ValueError, DependencyNotInstalled) as error:
+        typer.echo(f"klondike: {error}", err=True)
+        raise typer.Exit(2) from None
+
+
+@app.command()
+def deal(
+    number: Annotated[str | None, typer.Argument(help="deal number; a random training deal without one")] = None,
+    to_format: Annotated[
+        str, typer.Option("--format", help="board, or a deck as rows, columns, solvitaire or shootme")
+    ] = "board",
+    open_cards: Annotated[bool, typer.Option("--open", help="show the face-down cards and the stock too")] = False,
+    source: Annotated[
+        str | None, typer.Option("--from", help="a deck instead of a number: text, a file, or - for standard input")
+    ] = None,
+    from_format: Annotated[
+        str, typer.Option(help="format of that deck: auto, rows, columns, solvitaire, shootme or pysolfc")
+    ] = "auto",
+    seed: Annotated[int | None, typer.Option(min=0, help="the random deal that reset(seed=...) draws")] = None,
+) -> None:
+    """Show a deal, or convert a deck from one format to another.
+
+    The board is what a player sees, unless --open is given.
+    A deck in any other format names every card, hidden ones too.
+    klondike_env/formats.py describes the formats.
+
+    klondike deal 123456
+
+    klondike deal 123456 --format solvitaire > deal.json
+
+    klondike deal --from deal.json --format shootme
+    """
+    from klondike_env.deal_text import deal_text, read_deal  # imports what compiles
+
+    with errors_in_one_line():
+        label, deck = read_deal(number, _read_source(source), from_format, seed)
+        typer.echo(deal_text(label, deck, to_format, open_cards))
+
+
+def _read_source(source: str | None) -> str | None:
+    """The text of standard input, of a file, or what was given itself.
+
+    Raises:
+        ValueError: it is a file's name, and there is none that can be read.
+    """
+    if source is None:
+        return None
+    if source == "-":
+        return sys.stdin.read()
+    try:
+        return Path(source).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        if "." in source or "/" in source:  # which no deck has in it
+            raise ValueError(
+                f"cannot read the file {source!r}: {getattr(error, 'strerror', 'it is no text')}"
+            ) from None
+        return source
 
 
 @app.command()

@@ -6,17 +6,34 @@ j = (top 32 bits of the next value * (i + 1)) >> 32, starting from the cards in 
 
 A deck is in dealing order: cards 0 to 27 are dealt row by row (row r gives one card to each of the
 columns r to 6, so the last card of each column is dealt face up), cards 28 to 51 are the stock, card
-28 drawn first.
+28 drawn first. `parse` and `format_deck` read and write decks as text, see `klondike_env.formats`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from klondike_env.cards import N_CARDS
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
+from klondike_env.engine.mixer import shuffle
+from klondike_env.formats import check_deck, format_deck, parse
+
+__all__ = [
+    "CUSTOM_DEAL",
+    "TEST_DEALS",
+    "TRAINING_DEALS",
+    "VALIDATION_DEALS",
+    "check_deal",
+    "check_deals",
+    "check_deck",
+    "deck_of",
+    "decks_of",
+    "format_deck",
+    "parse",
+]
 
 TEST_DEALS = range(0, 1_000_000)  # public; benchmarks use the first 40,000
 VALIDATION_DEALS = range(1_000_000, 2_000_000)
@@ -29,12 +46,7 @@ def shuffle_deck(deal: int, deck: np.ndarray) -> None:
     """Write the deck of a deal number. deck: uint8[52], overwritten."""
     for card in range(N_CARDS):
         deck[card] = card
-    sequence = mix(np.uint64(deal))
-    for i in range(N_CARDS - 1, 0, -1):
-        sequence += GOLDEN_GAMMA
-        top = mix(sequence) >> np.uint64(32)
-        j = np.int64((top * np.uint64(i + 1)) >> np.uint64(32))
-        deck[i], deck[j] = deck[j], deck[i]
+    shuffle(deck, N_CARDS, np.uint64(deal))
 
 
 @kernel
@@ -44,7 +56,31 @@ def shuffle_decks(deals: np.ndarray, decks: np.ndarray) -> None:
         shuffle_deck(deals[i], decks[i])
 
 
-def decks_of(deals: ArrayLike) -> np.ndarray:
+def check_deal(deal: Any) -> int:
+    """The deal number as an int of Python.
+
+    Raises:
+        ValueError: it is no whole number 0 to 2**53 - 1.
+    """
+    return check_whole_number("deal", deal, 0, TRAINING_DEALS.stop - 1)
+
+
+def check_deals(deals: Any) -> np.ndarray:
+    """Several deal numbers as int64[m].
+
+    Raises:
+        ValueError: one is no whole number 0 to 2**53 - 1; the message names it.
+    """
+    if not np.iterable(deals):
+        raise ValueError(f"deals are {deals!r}; allowed: a list of deal numbers")
+    if isinstance(deals, np.ndarray) and deals.ndim == 1 and np.issubdtype(deals.dtype, np.integer):
+        for number in deals[(deals < 0) | (deals >= TRAINING_DEALS.stop)][:1].tolist():
+            check_deal(number)
+        return deals.astype(np.int64)
+    return np.array([check_deal(deal) for deal in deals], dtype=np.int64)
+
+
+def decks_of(deals: Any) -> np.ndarray:
     """The decks of several deal numbers.
 
     Args:
@@ -54,15 +90,9 @@ def decks_of(deals: ArrayLike) -> np.ndarray:
         uint8[m, 52] card ids in dealing order.
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: one is no whole number, or out of range.
     """
-    numbers = np.asarray(deals)
-    if not np.issubdtype(numbers.dtype, np.integer) and len(numbers):
-        raise ValueError(f"deals are of type {numbers.dtype}; allowed: whole numbers 0 to {TRAINING_DEALS.stop - 1}")
-    numbers = numbers.astype(np.int64)
-    if len(numbers) and (numbers.min() < 0 or numbers.max() >= TRAINING_DEALS.stop):
-        wrong = numbers[(numbers < 0) | (numbers >= TRAINING_DEALS.stop)][0]
-        raise ValueError(f"deal is {wrong}; allowed: 0 to {TRAINING_DEALS.stop - 1}")
+    numbers = check_deals(deals)
     decks = np.empty((len(numbers), N_CARDS), dtype=np.uint8)
     shuffle_decks(numbers, decks)
     return decks
@@ -72,23 +102,6 @@ def deck_of(deal: int) -> np.ndarray:
     """The deck of a deal number: uint8[52] card ids in dealing order.
 
     Raises:
-        ValueError: the number is not 0 to 2**53 - 1.
+        ValueError: it is no whole number 0 to 2**53 - 1.
     """
-    return decks_of(np.array([deal], dtype=np.int64))[0]
-
-
-def check_deck(deck: ArrayLike) -> np.ndarray:
-    """The deck as uint8[52], once it is known to hold every card once.
-
-    Raises:
-        ValueError: a card is missing, twice there, or no card at all; the message names it.
-    """
-    cards = np.asarray(deck, dtype=np.int64)
-    if cards.shape != (N_CARDS,):
-        raise ValueError(f"a deck has {N_CARDS} cards; this one has shape {cards.shape}")
-    for position, card in enumerate(cards):
-        if not 0 <= card < N_CARDS:
-            raise ValueError(f"card {position} of the deck is {card}; allowed: 0 to {N_CARDS - 1}")
-        if card in cards[:position]:
-            raise ValueError(f"card {position} of the deck is {card}, which is there already")
-    return cards.astype(np.uint8)
+    return decks_of([deal])[0]

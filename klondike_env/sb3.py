@@ -110,7 +110,7 @@ class KlondikeVecEnv(VecEnv):
             self._returns[ended] = 0.0
             for row, info in zip(ended, self._infos(ended), strict=True):
                 self.reset_infos[row] = info
-        return self.observer.batch(self.games.states, self.games.masks), rewards, over, infos
+        return self.observer.batch(self.games), rewards, over, infos
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool[num_envs, 313], a fresh array."""
@@ -131,7 +131,7 @@ class KlondikeVecEnv(VecEnv):
     def _last_infos(self, ended: np.ndarray) -> list[dict[str, Any]]:
         """What Stable-Baselines3 wants to know of these rows, which have just ended."""
         games, infos = self.games, self._infos(ended)
-        last_observations = self.observer.each(games.states[ended], games.masks[ended])
+        last_observations = self.observer.each(games, ended)
         for row, info, observation in zip(ended, infos, last_observations, strict=True):
             info["terminal_observation"] = observation
             info["TimeLimit.truncated"] = bool(games.outcomes[row] == TRUNCATED)
@@ -140,15 +140,22 @@ class KlondikeVecEnv(VecEnv):
         return infos
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> Any:
-        """Call a method for the rows of `indices`; only `action_masks` can be called.
+        """Call `action_masks` or `render` for the rows of `indices`.
 
         Raises:
             AttributeError: it is another method.
         """
+        if method_name == "render":
+            boards = self._envs.render() or [None] * self.num_envs
+            return [boards[row] for row in self._get_indices(indices)]
         if method_name != "action_masks":
-            raise AttributeError(f"no such method: {method_name!r}; known: 'action_masks'")
+            raise AttributeError(f"no such method: {method_name!r}; known: 'action_masks', 'render'")
         masks = self.action_masks()
         return masks if indices is None else masks[list(self._get_indices(indices))]
+
+    def get_images(self) -> Any:
+        """The board of each game as a picture, in render mode "rgb_array"."""
+        return self.env_method("render")
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether `get_attr` or `env_method` knows this name."""

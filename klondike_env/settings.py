@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from klondike_env.checks import check_choice, check_flag, whole_number
+from klondike_env.deal_sets import read_deal_set
+from klondike_env.deals import check_deck, parse
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
-from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games
+from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games, check_limit
 from klondike_env.observation import Observer
 from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
-RESET_OPTIONS = ("deal", "deck")
+RESET_OPTIONS = ("deal", "deck", "position")
 _HUGE = 2**31  # actions beyond are as illegal as any other number, and need not fit the kernels
 
 
@@ -42,6 +45,8 @@ class Settings:
         thoughtful: show the hidden cards in the observation.
         illegal_action: "refuse" (nothing moves, the step counts as one without progress),
             "raise" (ValueError) or "terminate" (the game ends as lost).
+        deals: what `reset()` draws from: a list of deal numbers, a range such as "2000000-2009999" or the
+            path of a file, see `klondike_env.deal_sets`; None for all training deals.
     """
 
     talon: str = "draw"
@@ -53,13 +58,14 @@ class Settings:
     observation: str = "flat"
     thoughtful: bool = False
     illegal_action: str = "refuse"
+    deals: str | list[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.illegal_action not in ILLEGAL_POLICIES:
-            raise ValueError(f"illegal_action is {self.illegal_action!r}; allowed: {', '.join(ILLEGAL_POLICIES)}")
+        check_choice("illegal_action", self.illegal_action, ILLEGAL_POLICIES)
         for field in ("no_repeats", "auto_finish", "thoughtful"):
-            if not isinstance(getattr(self, field), bool):
-                raise ValueError(f"{field} is {getattr(self, field)!r}; allowed: True or False")
+            object.__setattr__(self, field, check_flag(field, getattr(self, field)))
+        for field in ("stall_limit", "step_limit"):
+            object.__setattr__(self, field, check_limit(field, getattr(self, field)))
 
     def games(self, n: int, rules: Rules) -> Games:
         """A batch of `n` games."""
@@ -77,6 +83,10 @@ class Settings:
     def observer(self, games: Games) -> Observer:
         """The observer of these games."""
         return Observer(self.observation, games.setup, thoughtful=self.thoughtful)
+
+    def deal_set(self) -> Sequence[int]:
+        """The deal numbers that `reset()` draws from."""
+        return read_deal_set(self.deals)
 
 
 SETTING_NAMES = tuple(Settings.__dataclass_fields__)
@@ -108,15 +118,37 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     """The options of `reset`, empty for None.
 
     Raises:
-        ValueError: an option is unknown, or both a deal and a deck are given.
+        ValueError: they are no dict, one is unknown, or more than one says which game to start.
     """
+    if not isinstance(options, Mapping | None):
+        raise ValueError(f"options is {options!r}; allowed: a dict with any of {', '.join(RESET_OPTIONS + also)}")
     options = dict(options or {})
     for name in options:
         if name not in RESET_OPTIONS + also:
             raise ValueError(f"no such reset option: {name!r}; known: {', '.join(RESET_OPTIONS + also)}")
-    if "deal" in options and "deck" in options:
-        raise ValueError("reset options name a deal and a deck; give one of them")
+    games = [name for name in RESET_OPTIONS if name in options]
+    if len(games) > 1:
+        raise ValueError(f"reset options name a {' and a '.join(games)}; give one of them")
     return options
+
+
+def read_deck(deck: Any) -> np.ndarray:
+    """The deck of a reset option: uint8[52] card ids in dealing order.
+
+    Args:
+        deck: 52 card ids; a text that `klondike_env.deals.parse` reads; or the arguments of `parse` as a
+            dict, such as {"text": "QSAS4S...", "format": "columns"}.
+
+    Raises:
+        ValueError: it is no deck.
+    """
+    if isinstance(deck, str):
+        return parse(deck)
+    if isinstance(deck, Mapping):
+        if not {"text"} <= set(deck) <= {"text", "format"}:
+            raise ValueError(f"the deck has the keys {list(deck)}; allowed: 'text', and 'format' where it is not plain")
+        return parse(**deck)
+    return check_deck(deck)
 
 
 def legible_action(chosen: Any) -> int:
@@ -125,10 +157,9 @@ def legible_action(chosen: Any) -> int:
     Raises:
         ValueError: it is no whole number.
     """
-    try:
-        action = index(chosen)
-    except TypeError:
-        raise ValueError(f"action is {chosen!r}; allowed: a whole number 0 to {actions.N_ACTIONS - 1}") from None
+    action = whole_number(chosen)
+    if action is None:
+        raise ValueError(f"action is {chosen!r}; allowed: a whole number from 0 to {actions.N_ACTIONS - 1}")
     return action if abs(action) < _HUGE else actions.RESIGN
 
 
@@ -138,7 +169,10 @@ def legible_actions(chosen: Any) -> np.ndarray:
     Raises:
         ValueError: they are no whole numbers.
     """
-    array = np.array(chosen)
+    try:
+        array = np.array(chosen)
+    except ValueError:  # lists of unequal lengths
+        array = np.array(chosen, dtype=object)
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"actions are of type {array.dtype}; allowed: whole numbers 0 to {actions.N_ACTIONS - 1}")
     array = array.astype(np.int64)

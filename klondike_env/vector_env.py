@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -11,10 +13,13 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from klondike_env.deals import TRAINING_DEALS
+from klondike_env.checks import check_whole_number, whole_number
+from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
-from klondike_env.settings import check_legal, check_reset_options, legible_actions, split_keywords
+from klondike_env.position import read_position
+from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
+from klondike_env.settings import check_legal, check_reset_options, legible_actions, read_deck, split_keywords
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
 
@@ -27,10 +32,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         variant: as for `klondike_env.env.KlondikeEnv`.
         autoreset_mode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or `DISABLED`, or its value.
         max_episode_steps: the step limit that `gymnasium.make_vec` passes; the same as `step_limit`.
-        render_mode: None; boards are drawn by the single environment.
+        render_mode: as for `klondike_env.env.KlondikeEnv`.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
-    `reset` takes the options "deal" (a number, or one for each game), "deck" (one for each game) and
+    `reset` takes the options "deal", "deck" and "position", each one for all games or one for each, and
     "reset_mask" (bool[num_envs], which games to reset).
 
     Raises:
@@ -47,26 +52,28 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         render_mode: str | None = None,
         **keywords: Any,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs is {num_envs!r}; allowed: a whole number from 1")
-        if render_mode is not None:
-            raise ValueError(f"render_mode is {render_mode!r}; the vector environment draws no boards, use None")
+        num_envs = check_whole_number("num_envs", num_envs, 1)
+        check_render_mode(render_mode)
         if max_episode_steps is not None:
             keywords.setdefault("step_limit", max_episode_steps)
         self.num_envs = num_envs
         self.render_mode = render_mode
         self.autoreset_mode = AutoresetMode(autoreset_mode)
-        self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
+        self.metadata = {
+            "render_modes": list(RENDER_MODES),
+            "render_fps": RENDER_FPS,
+            "autoreset_mode": self.autoreset_mode,
+        }
         self.rules, self.settings = split_keywords(variant, keywords)
         self.games = self.settings.games(num_envs, self.rules)
+        self.deal_set = self.settings.deal_set()
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
         self.single_action_space = spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators: list[np.random.Generator | None] = [None] * num_envs
-        self._ended = np.zeros(num_envs, dtype=bool)
-        self._dealt = False
+        self._dealt = np.zeros(num_envs, dtype=bool)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -80,11 +87,19 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         rows = self._rows_to_reset(options.pop("reset_mask", None))
         self._seed(seed, rows)
         self.deal(rows, options)
-        self._ended[rows] = False
-        self._dealt = True
+        self._dealt[rows] = True
         here = np.zeros(self.num_envs, dtype=bool)
         here[rows] = True
         return self._observe(), self._infos(here)
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Observations and information of all games as they stand, in the form that `reset` returns.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
+        return self._observe(), self._infos(np.ones(self.num_envs, dtype=bool))
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play one action in each game; what happens to a game that has ended says the autoreset mode.
@@ -96,7 +111,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         chosen = legible_actions(actions)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {chosen.shape}; allowed: ({self.num_envs},)")
-        waiting = self._ended.copy()
+        waiting = self.games.over
         if self.autoreset_mode is AutoresetMode.DISABLED and waiting.any():
             raise gymnasium.error.ResetNeeded("a game that is over was not reset; call reset() with a reset_mask")
         self.play(chosen, ~waiting)
@@ -106,17 +121,94 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         rewards = self.games.rewards.astype(np.float64)
         truncated = outcome == TRUNCATED
         terminated = (outcome != PLAYING) & ~truncated
-        self._ended = terminated | truncated
+        ended = terminated | truncated
         infos: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
-            infos = self._finals(self._ended)
-            self.deal(np.flatnonzero(self._ended), {})
-            self._ended = np.zeros(self.num_envs, dtype=bool)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
+            infos = self._finals(ended)
+            self.deal(np.flatnonzero(ended), {})
         return self._observe(), rewards, terminated, truncated, infos | self._infos(np.ones(self.num_envs, dtype=bool))
 
+    def get_state(self, row: int) -> bytes:
+        """One game as bytes for `set_state`, here or in a single environment; see `KlondikeEnv.get_state`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: there is no such row.
+        """
+        self._need_games()
+        return self.games.get_state(row)
+
+    def set_state(self, row: int, state: bytes) -> None:
+        """Restore one game from the bytes of `get_state`; `observe` then shows it.
+
+        Each row keeps its own random generator.
+
+        Raises:
+            ValueError: there is no such row, the bytes are damaged, or the game was saved under other
+                rules or options.
+        """
+        self.games.set_state(state, row)
+        self._dealt[row] = True
+
+    def copy_rows(self, sources: Any, targets: Any) -> None:
+        """Make games copies of other games, with their history; each row keeps its own random generator.
+
+        Args:
+            sources: int[m], or one row for all targets.
+            targets: int[m].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: a row is out of range, or there are more or fewer sources than targets.
+        """
+        self._need_games()
+        self.games.copy_rows(sources, targets)
+
+    def clone(self) -> Self:
+        """A copy that plays on by itself and equally: the games, their history and the random generators."""
+        return copy.deepcopy(self)
+
+    def determinize(self, rng: Any, rows: Any = None) -> Self:
+        """A copy in which unseen cards are shuffled uniformly over the unseen places, each game by itself.
+
+        Args:
+            rng: a numpy Generator, or a whole number as a seed.
+            rows: int[m], the games to shuffle; all by default.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: a row is out of range, or `rng` is neither of these.
+        """
+        self._need_games()
+        copied = self.clone()
+        copied.games.shuffle_unseen(rng, rows)
+        return copied
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the games; others can be started by `reset`."""
+        self._dealt[:] = False
+
     def action_masks(self) -> np.ndarray:
-        """The legal actions as bool[num_envs, 313]."""
+        """The legal actions as bool[num_envs, 313].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
         return self.games.masks.astype(bool)
+
+    def _need_games(self) -> None:
+        if not self._dealt.all():
+            raise gymnasium.error.ResetNeeded("a game was not started; call reset() first")
+
+    def render(self) -> tuple[Any, ...] | None:
+        """The board of each game, as the single environment renders it; None without a mode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
+        return render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
 
     def play(self, chosen: np.ndarray, active: np.ndarray) -> None:
         """Step the active games under the policy for illegal actions; `step` without what it returns.
@@ -124,11 +216,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         chosen: int64[num_envs]; active: bool[num_envs].
 
         Raises:
-            gymnasium.error.ResetNeeded: no games are being played.
+            gymnasium.error.ResetNeeded: a game was not started.
             ValueError: an action is illegal and the policy is to raise.
         """
-        if not self._dealt:
-            raise gymnasium.error.ResetNeeded("no games are being played; call reset() first")
+        self._need_games()
         if self.settings.illegal_action == "raise":
             check_legal(self.games, chosen, np.flatnonzero(active))
         self.games.step(chosen, None if active.all() else active)
@@ -144,13 +235,16 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return np.flatnonzero(mask)
 
     def _seed(self, seed: int | list[int | None] | None, rows: np.ndarray) -> None:
-        """Give each of the rows a fresh generator where a seed is given, or where it has none yet."""
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+        """Give each of the rows a fresh generator where a seed is given."""
+        first = whole_number(seed)
+        seeds: Any = seed if first is None else [first + i for i in range(self.num_envs)]
+        if seeds is not None and not isinstance(seeds, Sequence | np.ndarray):
+            raise ValueError(f"seed is {seed!r}; allowed: a whole number, or one for each of {self.num_envs} games")
         if seeds is not None and len(seeds) != self.num_envs:
             raise ValueError(f"seed has length {len(seeds)}; allowed: {self.num_envs}, one for each game")
         for row in rows:
             own = None if seeds is None else seeds[row]
-            if own is not None or self._generators[row] is None:
+            if own is not None:
                 self._generators[row], _ = seeding.np_random(own)
 
     def deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
@@ -159,19 +253,50 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         rows: int64[m]; options: those of `reset` but "reset_mask".
         """
         if "deck" in options:
-            self.games.deal_decks(np.broadcast_to(options["deck"], (self.num_envs, 52))[rows], rows)
+            deck = options["deck"]
+            is_one = isinstance(deck, str | Mapping) or not np.iterable(deck) or not any(map(np.iterable, deck))
+            self.games.deal_decks([read_deck(own) for own in self._for_each("deck", deck, is_one, rows)], rows)
         elif "deal" in options:
-            self.games.deal(np.broadcast_to(options["deal"], self.num_envs)[rows], rows)
+            deal = options["deal"]
+            self.games.deal(self._for_each("deal", deal, isinstance(deal, str) or not np.iterable(deal), rows), rows)
+        elif "position" in options:
+            position = options["position"]
+            positions = self._for_each("position", position, isinstance(position, str | np.void), rows)
+            records = [
+                read_position(own, self.rules, self._generator(row)) for own, row in zip(positions, rows, strict=True)
+            ]
+            self.games.start_positions(np.concatenate(records), rows)
         else:
             self.games.deal([self._draw_deal(row) for row in rows], rows)
 
+    def _for_each(self, name: str, value: Any, is_one: bool, rows: np.ndarray) -> list[Any]:
+        """What a reset option says for each of the rows: `value` itself if it is one for all, or their own.
+
+        Raises:
+            ValueError: it is neither one for all nor as many as there are games.
+        """
+        if is_one:
+            return [value] * len(rows)
+        if not np.iterable(value):
+            raise ValueError(f"reset option {name!r} is {value!r}; allowed: one for all, or {self.num_envs}")
+        each = list(value)
+        if len(each) != self.num_envs:
+            raise ValueError(f"reset option {name!r} has length {len(each)}; allowed: one for all, or {self.num_envs}")
+        return [each[row] for row in rows]
+
     def _draw_deal(self, row: int) -> int:
+        return draw_deal(self._generator(row), self.deal_set)
+
+    def _generator(self, row: int) -> np.random.Generator:
+        """The random generator of a row, made from fresh entropy if it was never seeded."""
         generator = self._generators[row]
-        assert generator is not None  # reset() came first
-        return int(generator.integers(TRAINING_DEALS.start, TRAINING_DEALS.stop))
+        if generator is None:
+            generator, _ = seeding.np_random()
+            self._generators[row] = generator
+        return generator
 
     def _observe(self) -> Any:
-        return self.observer.batch(self.games.states, self.games.masks)
+        return self.observer.batch(self.games)
 
     def _infos(self, here: np.ndarray) -> dict[str, Any]:
         """The information of the games marked in `here`: bool[num_envs]; zeros and None elsewhere."""
@@ -194,8 +319,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         """What SAME_STEP adds: last observation and information of the games that have just ended."""
         rows = np.flatnonzero(ended)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        observations = self.observer.each(self.games.states[rows], self.games.masks[rows])
-        for row, observation in zip(rows, observations, strict=True):
+        for row, observation in zip(rows, self.observer.each(self.games, rows), strict=True):
             final_obs[row] = observation
         return {
             "final_obs": final_obs,

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
 from klondike_env.engine.dealing import lay_out, open_talon
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import N_MOVE_SETS, find_moves, is_legal, write_mask
 from klondike_env.engine.outcome import Setup, can_finish, finish, settle, unpack
 from klondike_env.engine.repeats import position_key, prune_repeats, remember
-from klondike_env.engine.scoring import play, potential
-from klondike_env.engine.state import PLAYING, WON
+from klondike_env.engine.scoring import Scheme, play, potential
+from klondike_env.engine.state import PLAYING, TALON, WON
 
 NO_ACTION = -(2**62)  # a row with this action is left alone; far from any number an agent may return
+FRESH_START = 2  # what is added to the version of a row that goes on from anything but a step
 
 # What one game needs between steps beside its state, and what its last step gave.
 TURN = np.dtype(
     [
         ("moves", np.int64, (N_MOVE_SETS,)),  # the legal moves, see klondike_env.engine.legal
+        (
+            "version",
+            np.int64,
+        ),  # grows by 1 with a step and by 2 with a new start; the row's own, never copied to another
+        ("action", np.int64),  # the last step's action, or NO_ACTION if it was refused
+        ("source", np.int64),  # the place its card came from, see klondike_env.engine.state; TALON for the stock action
         ("visited_count", np.int32),  # positions visited since the last progress
         ("reward", np.float32),  # of the last step
         ("illegal", np.bool_),  # whether the last step's action was refused
@@ -29,6 +37,7 @@ TURN = np.dtype(
 @kernel
 def open_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, setup: Setup) -> None:
     """Prepare the first decision of a game that has just been dealt."""
+    turns[i]["version"] += FRESH_START
     turns[i]["reward"] = 0.0
     turns[i]["illegal"] = False
     turns[i]["visited_count"] = 0
@@ -48,44 +57,45 @@ def offer(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, pr
 
 
 @kernel
-def refuse(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, setup: Setup) -> None:
-    """Answer an illegal action: nothing moves, but the step counts as one without progress."""
-    states[i]["since_progress"] += 1
-    turns[i]["reward"] = 0.0
-    settle(states, i, setup, turns[i]["moves"])
-    offer(states, i, turns, visited, False, setup)
+def note_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> None:
+    """Note what is about to happen, for an observer that follows the games step by step."""
+    turns[i]["version"] += 1
+    turns[i]["action"] = action
+    turns[i]["source"] = states[i]["place"][action // N_DESTINATIONS] if 0 <= action < STOCK_ACTION else TALON
 
 
 @kernel
-def accept(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, action: int, setup: Setup) -> None:
-    """Play a legal action and all that follows from it."""
-    scheme = setup.scheme
-    before, score = potential(states, i, scheme), int(states[i]["score"])
-    progress = play(states, i, action, setup.rules, scheme)
-    states[i]["since_progress"] = 0 if progress else int(states[i]["since_progress"]) + 1
+def advance(states: np.ndarray, i: int, action: int, setup: Setup) -> bool:
+    """Play a legal action, and the rest of a decided game where that is asked for; whether it is progress."""
+    progress = play(states, i, action, setup.rules, setup.scheme)
     if setup.options.auto_finish and can_finish(states, i, setup.rules):
-        finish(states, i, setup.rules, scheme)
-    settle(states, i, setup, turns[i]["moves"])
+        finish(states, i, setup.rules, setup.scheme)
+    return progress
+
+
+@kernel
+def shaping(states: np.ndarray, i: int, scheme: Scheme) -> float:
+    """What the end of the game or the position now adds to the reward of the step that led to it."""
     outcome = int(states[i]["outcome"])
-    reward = int(states[i]["score"]) - score - before
     if outcome == PLAYING:
-        reward += potential(states, i, scheme)
-    elif outcome == WON:
-        reward += scheme.win
-    turns[i]["reward"] = reward
-    offer(states, i, turns, visited, progress, setup)
+        return potential(states, i, scheme)
+    return scheme.win if outcome == WON else 0.0
 
 
 @kernel
 def step_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, action: int, setup: Setup) -> None:
-    """One environment step of one game that is still being played."""
+    """One environment step of one game that is still being played; an illegal action moves and earns nothing."""
     legal = is_legal(turns[i]["moves"], action)
     turns[i]["illegal"] = not legal
+    note_event(states, i, turns, action if legal else NO_ACTION)
+    before, score = potential(states, i, setup.scheme), int(states[i]["score"])
+    progress = legal and advance(states, i, action, setup)
     states[i]["steps"] += 1
-    if legal:
-        accept(states, i, turns, visited, action, setup)
-    else:
-        refuse(states, i, turns, visited, setup)
+    states[i]["since_progress"] = 0 if progress else int(states[i]["since_progress"]) + 1
+    settle(states, i, setup, turns[i]["moves"])
+    earned = int(states[i]["score"]) - score + shaping(states, i, setup.scheme) - before
+    turns[i]["reward"] = earned if legal else 0.0
+    offer(states, i, turns, visited, progress, setup)
 
 
 @kernel

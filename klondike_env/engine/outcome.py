@@ -67,16 +67,16 @@ def unpack(packed: np.ndarray) -> Setup:
 
 
 @kernel
-def is_lost(states: np.ndarray, i: int, setup: Setup, moves: np.ndarray) -> bool:
-    """Whether no card can be moved, now or with any card that drawing can reach.
+def is_lost(states: np.ndarray, i: int, rules: RuleParams, moves: np.ndarray) -> bool:
+    """Whether no card can be moved with any card that drawing can reach, given that none can be moved now.
 
     While an unseen card can be drawn the game is not lost, so hidden cards are never read. moves:
-    int64[7], used as scratch and left with the legal moves.
+    int64[7], used as scratch and left as it was: without moves of cards.
     """
     if int(states[i]["seen_size"]) < int(states[i]["talon_size"]):
         return False
-    lost = not find_card_moves(states, i, setup.rules, 1, moves)
-    find_moves(states, i, setup.rules, setup.options.reach, moves)
+    lost = not find_card_moves(states, i, rules, 1, moves)
+    moves[:N_DESTINATIONS] = 0
     return lost
 
 
@@ -132,7 +132,7 @@ def settle(states: np.ndarray, i: int, setup: Setup, moves: np.ndarray) -> None:
     outcome = PLAYING
     if foundation_total(states, i) == N_CARDS:
         outcome = WON
-    elif not movable and is_lost(states, i, setup, moves):
+    elif not movable and is_lost(states, i, setup.rules, moves):
         outcome = LOST
     elif options.stall_limit != NO_LIMIT and int(states[i]["since_progress"]) >= options.stall_limit:
         outcome = STALLED

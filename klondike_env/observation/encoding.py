@@ -1,4 +1,4 @@
-"""Writing observations: whole, or only the piles that changed.
+"""Writing observations: whole, or only what a step has changed.
 
 Both ways write codes scaled by `scales`: ones for the forms of codes, one over the highest value for
 the flat form. `scales` and `out` have one dtype and N_CODES places for each game.
@@ -9,10 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_CARDS, N_SUITS, card_at, suit_of
+from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
+from klondike_env.engine.batch import NO_ACTION
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.outcome import Setup, unpack
-from klondike_env.engine.state import COLUMN_ROOM, N_COLUMNS, TALON_SIZE
-from klondike_env.engine.stock import can_pass, may_redeal, next_stop
+from klondike_env.engine.state import N_COLUMNS, WON
+from klondike_env.engine.state import TALON as IN_TALON
+from klondike_env.engine.stock import can_pass, draws
 from klondike_env.observation.fields import (
     BYTE,
     CARDS_ABOVE,
@@ -40,21 +43,27 @@ from klondike_env.rules import BUILDS, UNLIMITED, RuleParams
 
 FACE_DOWN_START = N_CARD_CODES + table_start("face_down")
 RULES_START = N_CARD_CODES + table_start("draw_count")
-WORDS_OF_A_COLUMN = COLUMN_ROOM // 8
 
 
 @kernel
 def put(out: np.ndarray, scales: np.ndarray, k: int, value: int) -> None:
-    """Write one code, scaled."""
-    out[k] = value * scales[k]
+    """Write one code of the table, scaled."""
+    out[k] = scales.dtype.type(value) * scales[k]
 
 
 @kernel
-def place_card(card: int, place: int, scales: np.ndarray, out: np.ndarray) -> int:
-    """Mark where a seen card is; the index of the card's first code."""
+def put_field(out: np.ndarray, scales: np.ndarray, first: int, field: int, value: int) -> None:
+    """Write one code of the card whose codes start at `first`, scaled; all cards have the scales of the first."""
+    out[first + field] = scales.dtype.type(value) * scales[field]
+
+
+@kernel
+def begin_card(card: int, place: int, scales: np.ndarray, out: np.ndarray) -> int:
+    """Clear the codes of a seen card and mark where it is; the index of its first code."""
     first = card * N_CARD_FIELDS
-    out[first + UNSEEN] = 0
-    put(out, scales, first + place, 1)
+    for k in range(first, first + N_CARD_FIELDS):
+        out[k] = 0
+    put_field(out, scales, first, place, 1)
     return first
 
 
@@ -62,7 +71,7 @@ def place_card(card: int, place: int, scales: np.ndarray, out: np.ndarray) -> in
 def encode_foundation(states: np.ndarray, i: int, suit: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
     """Write the codes of the cards on one foundation, from rank `start` on."""
     for rank in range(start, int(states[i]["foundation"][suit])):
-        place_card(card_at(rank, suit), FOUNDATION, scales, out)
+        begin_card(card_at(rank, suit), FOUNDATION, scales, out)
 
 
 @kernel
@@ -71,11 +80,11 @@ def encode_first(
 ) -> None:
     """Write the codes of a column card that lies on no face-up card; `under` is 1 + the card it lies on, or 0."""
     card, height = int(states[i]["columns"][column, row]), int(states[i]["height"][column])
-    first = place_card(card, place, scales, out)
-    put(out, scales, first + CARDS_ABOVE, height - 1 - row)
-    put(out, scales, first + UNDER, under)
-    put(out, scales, first + ON_FACE_DOWN, row)
-    put(out, scales, first + ON_FLOOR, 1 if row == 0 else 0)
+    first = begin_card(card, place, scales, out)
+    put_field(out, scales, first, CARDS_ABOVE, height - 1 - row)
+    put_field(out, scales, first, UNDER, under)
+    put_field(out, scales, first, ON_FACE_DOWN, row)
+    put_field(out, scales, first, ON_FLOOR, 1 if row == 0 else 0)
 
 
 @kernel
@@ -85,10 +94,10 @@ def encode_run(states: np.ndarray, i: int, column: int, start: int, scales: np.n
     below = int(states[i]["columns"][column, start - 1])
     for row in range(start, height):
         card = int(states[i]["columns"][column, row])
-        first = place_card(card, TABLEAU, scales, out)
-        put(out, scales, first + CARDS_ABOVE, height - 1 - row)
-        put(out, scales, first + ON_SUIT + suit_of(below), 1)
-        put(out, scales, first + UNDER, below + 1)
+        first = begin_card(card, TABLEAU, scales, out)
+        put_field(out, scales, first, CARDS_ABOVE, height - 1 - row)
+        put_field(out, scales, first, ON_SUIT + suit_of(below), 1)
+        put_field(out, scales, first, UNDER, below + 1)
         below = card
 
 
@@ -110,48 +119,62 @@ def encode_column(
 
 
 @kernel
-def encode_sweep(
-    states: np.ndarray, i: int, waste: int, taps: int, draw_count: int, field: int, scales: np.ndarray, out: np.ndarray
-) -> int:
-    """Write taps and `field` for the cards that drawing from a waste of `waste` cards reaches; the taps in all."""
-    stop = next_stop(states, i, waste, draw_count)
-    while stop > 0:
-        taps += 1
-        first = int(states[i]["talon"][stop - 1]) * N_CARD_FIELDS
-        if out[first + THIS_SWEEP] == 0:
-            put(out, scales, first + field, 1)
-            put(out, scales, first + TAPS, taps)
-        stop = next_stop(states, i, stop, draw_count)
-    return taps
+def put_reach(
+    first: int, on_top: bool, taps: int, this_sweep: bool, next_sweep: bool, scales: np.ndarray, out: np.ndarray
+) -> None:
+    """Write how one talon card can be reached."""
+    put_field(out, scales, first, WASTE_TOP, 1 if on_top else 0)
+    put_field(out, scales, first, TAPS, taps)
+    put_field(out, scales, first, THIS_SWEEP, 1 if on_top or this_sweep else 0)
+    put_field(out, scales, first, NEXT_SWEEP, 1 if next_sweep else 0)
 
 
 @kernel
 def encode_reach(states: np.ndarray, i: int, rules: RuleParams, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write which talon cards can be reached, and how; these codes are 0 before."""
-    waste = int(states[i]["waste_size"])
-    if waste > 0:
-        first = int(states[i]["talon"][waste - 1]) * N_CARD_FIELDS
-        put(out, scales, first + WASTE_TOP, 1)
-        put(out, scales, first + THIS_SWEEP, 1)
-    taps = encode_sweep(states, i, waste, 0, rules.draw_count, THIS_SWEEP, scales, out)
-    if waste > 0 and can_pass(states, i, rules):
-        encode_sweep(states, i, 0, taps + 1, rules.draw_count, NEXT_SWEEP, scales, out)
+    """Write which of the talon's seen cards can be reached, and how.
+
+    Two sweeps are counted in one loop over the cards: the one under way, and the one after a redeal.
+    """
+    size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
+    draw_count = rules.draw_count
+    passing = waste > 0 and can_pass(states, i, rules)
+    this_taps, this_turned = 1, 0  # number of the draw that turns the card, cards of it turned so far
+    next_taps, next_turned = draws(size - waste, draw_count) + 2, 0
+    for index in range(int(states[i]["seen_size"])):
+        last, on_top = index == size - 1, index == waste - 1
+        this_turned += 1 if index >= waste else 0
+        next_turned += 1
+        this_stop = this_turned > 0 and (this_turned == draw_count or last)
+        next_stop = next_turned == draw_count or last
+        in_next = passing and next_stop and not this_stop and not on_top
+        taps = this_taps if this_stop else (next_taps if in_next else 0)
+        put_reach(int(states[i]["talon"][index]) * N_CARD_FIELDS, on_top, taps, this_stop, in_next, scales, out)
+        this_taps += 1 if this_stop else 0
+        next_taps += 1 if next_stop else 0
+        this_turned = 0 if this_stop else this_turned
+        next_turned = 0 if next_stop else next_turned
+
+
+@kernel
+def known_talon(states: np.ndarray, i: int, thoughtful: int) -> int:
+    """How many cards of the talon are shown."""
+    return int(states[i]["talon_size"]) if thoughtful else int(states[i]["seen_size"])
 
 
 @kernel
 def encode_talon(
-    states: np.ndarray, i: int, start: int, rules: RuleParams, thoughtful: int, scales: np.ndarray, out: np.ndarray
+    states: np.ndarray, i: int, start: int, stop: int, draw_count: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Write where the talon's seen cards lie, from index `start` on, and in thoughtful mode those of all."""
-    phase = start % rules.draw_count
+    """Write where the talon's cards from index `start` to before `stop` lie."""
+    phase = start % draw_count
     under = int(states[i]["talon"][start - 1]) + 1 if start > 0 else 0
-    for index in range(start, int(states[i]["talon_size"]) if thoughtful else int(states[i]["seen_size"])):
+    for index in range(start, stop):
         card = int(states[i]["talon"][index])
-        first = place_card(card, TALON, scales, out)
-        phase = phase + 1 if phase < rules.draw_count else 1
-        put(out, scales, first + PHASE, phase)
-        put(out, scales, first + TALON_INDEX, index + 1)
-        put(out, scales, first + UNDER, under)
+        first = begin_card(card, TALON, scales, out)
+        phase = phase + 1 if phase < draw_count else 1
+        put_field(out, scales, first, PHASE, phase)
+        put_field(out, scales, first, TALON_INDEX, index + 1)
+        put_field(out, scales, first, UNDER, under)
         under = card + 1
 
 
@@ -206,12 +229,12 @@ def encode(states: np.ndarray, i: int, setup: Setup, thoughtful: int, scales: np
     """Write the observation of one game. scales, out: [N_CODES] of one dtype; out is overwritten."""
     out[:] = 0
     for card in range(N_CARDS):
-        put(out, scales, card * N_CARD_FIELDS + UNSEEN, 1)
+        put_field(out, scales, card * N_CARD_FIELDS, UNSEEN, 1)
     for suit in range(N_SUITS):
         encode_foundation(states, i, suit, 0, scales, out)
     for column in range(N_COLUMNS):
         encode_column(states, i, column, thoughtful, scales, out)
-    encode_talon(states, i, 0, setup.rules, thoughtful, scales, out)
+    encode_talon(states, i, 0, known_talon(states, i, thoughtful), setup.rules.draw_count, scales, out)
     encode_reach(states, i, setup.rules, scales, out)
     encode_face_down(states, i, scales, out)
     encode_table(states, i, setup, scales, out)
@@ -231,159 +254,98 @@ def encode_games(states: np.ndarray, packed: np.ndarray, thoughtful: int, scales
 
 
 @kernel
-def wipe_card(card: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Mark a card as unseen."""
-    first = card * N_CARD_FIELDS
-    for k in range(first, first + N_CARD_FIELDS):
-        out[k] = 0
-    put(out, scales, first + UNSEEN, 1)
-
-
-@kernel
-def changed_columns(states: np.ndarray, known: np.ndarray, words: np.ndarray, known_words: np.ndarray, i: int) -> int:
-    """The columns that are not as they were known, a bit each."""
-    changed = 0
-    for column in range(N_COLUMNS):
-        first = WORDS_OF_A_COLUMN * column
-        difference = words[i, first] ^ known_words[i, first]
-        difference |= words[i, first + 1] ^ known_words[i, first + 1]
-        difference |= words[i, first + 2] ^ known_words[i, first + 2]
-        difference |= np.uint64(states[i]["height"][column] ^ known[i]["height"][column])
-        difference |= np.uint64(states[i]["face_down"][column] ^ known[i]["face_down"][column])
-        changed |= 0 if difference == 0 else 1 << column
-    return changed
-
-
-@kernel
-def first_new_row(states: np.ndarray, known: np.ndarray, i: int, column: int) -> int:
-    """The first face-up row of a column that is not as it was known; the column's head where face-down cards differ."""
-    row = int(states[i]["face_down"][column])
-    if row != int(known[i]["face_down"][column]):
-        return min(row, int(known[i]["face_down"][column]))
-    height = min(int(states[i]["height"][column]), int(known[i]["height"][column]))
-    while row < height and int(states[i]["columns"][column, row]) == int(known[i]["columns"][column, row]):
-        row += 1
-    return row
-
-
-@kernel
-def update_column(states: np.ndarray, i: int, column: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of a column's cards from row `start` on, and how many cards lie on those before it."""
-    head, height = int(states[i]["face_down"][column]), int(states[i]["height"][column])
-    if start <= head:
-        encode_column(states, i, column, 0, scales, out)
-        return
-    for row in range(head, start):
-        put(out, scales, int(states[i]["columns"][column, row]) * N_CARD_FIELDS + CARDS_ABOVE, height - 1 - row)
-    encode_run(states, i, column, start, scales, out)
-
-
-@kernel
-def update_columns(
-    states: np.ndarray, known: np.ndarray, i: int, changed: int, scales: np.ndarray, out: np.ndarray
+def follow_talon(
+    states: np.ndarray, i: int, tapped: bool, rules: RuleParams, thoughtful: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Forget the cards that have left the changed columns, then write the codes of those that have come."""
-    for column in range(N_COLUMNS):
-        if changed & (1 << column):
-            for row in range(first_new_row(states, known, i, column), int(known[i]["height"][column])):
-                if row >= int(known[i]["face_down"][column]):
-                    wipe_card(int(known[i]["columns"][column, row]), scales, out)
-    for column in range(N_COLUMNS):
-        if changed & (1 << column):
-            update_column(states, i, column, first_new_row(states, known, i, column), scales, out)
-    if changed:
+    """Write what changed in the talon: a draw may show its cards, a card that left was the one after the waste."""
+    waste, draw_count = int(states[i]["waste_size"]), rules.draw_count
+    if tapped:
+        encode_talon(states, i, max(waste - draw_count, 0), waste, draw_count, scales, out)
+    else:
+        encode_talon(states, i, waste, known_talon(states, i, thoughtful), draw_count, scales, out)
+    encode_reach(states, i, rules, scales, out)
+
+
+@kernel
+def put_cards_above(
+    states: np.ndarray, i: int, column: int, stop: int, thoughtful: int, scales: np.ndarray, out: np.ndarray
+) -> None:
+    """Write how many cards lie on a column's cards in the rows before `stop`."""
+    height = int(states[i]["height"][column])
+    for row in range(0 if thoughtful else int(states[i]["face_down"][column]), stop):
+        first = int(states[i]["columns"][column, row]) * N_CARD_FIELDS
+        put_field(out, scales, first, CARDS_ABOVE, height - 1 - row)
+
+
+@kernel
+def follow_source(
+    states: np.ndarray, i: int, column: int, thoughtful: int, scales: np.ndarray, out: np.ndarray
+) -> None:
+    """Write what changed in a column that cards have left: perhaps a card was turned up, or the column is empty."""
+    height = int(states[i]["height"][column])
+    if height - int(states[i]["face_down"][column]) > 1:
+        put_cards_above(states, i, column, height, thoughtful, scales, out)
+    else:
+        encode_column(states, i, column, thoughtful, scales, out)
         encode_face_down(states, i, scales, out)
 
 
 @kernel
-def common_talon(states: np.ndarray, known: np.ndarray, i: int) -> int:
-    """How many of the seen talon cards, from the first on, are as they were known."""
-    index = 0
-    seen = min(int(states[i]["seen_size"]), int(known[i]["seen_size"]))
-    while index < seen and int(states[i]["talon"][index]) == int(known[i]["talon"][index]):
-        index += 1
-    return index
-
-
-@kernel
-def same_talon(states: np.ndarray, known: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the seen talon, and what can be reached in it, is as it was known."""
-    difference = 0
-    for index in range(TALON_SIZE):
-        difference |= int(states[i]["talon"][index]) ^ int(known[i]["talon"][index])
-    difference |= int(states[i]["talon_size"]) ^ int(known[i]["talon_size"])
-    difference |= int(states[i]["waste_size"]) ^ int(known[i]["waste_size"])
-    difference |= int(states[i]["seen_size"]) ^ int(known[i]["seen_size"])
-    return difference == 0 and may_redeal(states, i, rules) == may_redeal(known, i, rules)
-
-
-@kernel
-def forget_reach(known: np.ndarray, i: int, out: np.ndarray) -> None:
-    """Clear what was known of how to reach the talon's cards."""
-    for index in range(int(known[i]["seen_size"])):
-        first = int(known[i]["talon"][index]) * N_CARD_FIELDS
-        out[first + WASTE_TOP] = 0
-        out[first + TAPS] = 0
-        out[first + THIS_SWEEP] = 0
-        out[first + NEXT_SWEEP] = 0
-
-
-@kernel
-def forget_talon(known: np.ndarray, i: int, common: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Forget how to reach the talon's cards, and where those after the first `common` lay."""
-    forget_reach(known, i, out)
-    for index in range(common, int(known[i]["seen_size"])):
-        wipe_card(int(known[i]["talon"][index]), scales, out)
-
-
-@kernel
-def forget_foundations(states: np.ndarray, known: np.ndarray, i: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Forget the cards that have left the foundations."""
-    for suit in range(N_SUITS):
-        for rank in range(int(states[i]["foundation"][suit]), int(known[i]["foundation"][suit])):
-            wipe_card(card_at(rank, suit), scales, out)
-
-
-@kernel
-def update(
-    states: np.ndarray, known: np.ndarray, i: int, changed: int, setup: Setup, scales: np.ndarray, out: np.ndarray
+def follow_target(
+    states: np.ndarray, i: int, column: int, row: int, thoughtful: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Bring one observation up to date: all that has left its place is forgotten before anything is written.
-
-    `changed` has a bit for each column that is not as it was known.
-    """
-    rules = setup.rules
-    talon_changed = not same_talon(states, known, i, rules)
-    common = common_talon(states, known, i) if talon_changed else 0
-    if talon_changed:
-        forget_talon(known, i, common, scales, out)
-    forget_foundations(states, known, i, scales, out)
-    update_columns(states, known, i, changed, scales, out)
-    for suit in range(N_SUITS):
-        encode_foundation(states, i, suit, int(known[i]["foundation"][suit]), scales, out)
-    if talon_changed:
-        encode_talon(states, i, common, rules, 0, scales, out)
-        encode_reach(states, i, rules, scales, out)
-    encode_table(states, i, setup, scales, out)
+    """Write what changed in a column to which cards have come, from `row` on."""
+    if row == 0:
+        encode_column(states, i, column, thoughtful, scales, out)
+        encode_face_down(states, i, scales, out)
+    else:
+        put_cards_above(states, i, column, row, thoughtful, scales, out)
+        encode_run(states, i, column, row, scales, out)
 
 
 @kernel
-def update_games(
+def follow_step(
+    states: np.ndarray, i: int, turns: np.ndarray, setup: Setup, thoughtful: int, scales: np.ndarray, out: np.ndarray
+) -> None:
+    """Bring an observation up to date after an accepted action: every card that moved is written at its new place."""
+    action, source = turns[i]["action"], turns[i]["source"]
+    if source == IN_TALON:
+        follow_talon(states, i, action == STOCK_ACTION, setup.rules, thoughtful, scales, out)
+    elif source < N_COLUMNS:
+        follow_source(states, i, source, thoughtful, scales, out)
+    if action == STOCK_ACTION:
+        return
+    card = action // N_DESTINATIONS
+    target = int(states[i]["place"][card])
+    if target < N_COLUMNS:
+        follow_target(states, i, target, int(states[i]["row"][card]), thoughtful, scales, out)
+    else:
+        begin_card(card, FOUNDATION, scales, out)
+
+
+@kernel
+def follow_games(
     states: np.ndarray,
-    known: np.ndarray,
-    words: np.ndarray,
-    known_words: np.ndarray,
+    turns: np.ndarray,
+    versions: np.ndarray,
     packed: np.ndarray,
+    thoughtful: int,
     scales: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """Bring the observations of a batch up to date.
 
-    states: STATE[n]; known: STATE[n], the records that `out` shows, overwritten with `states`; words,
-    known_words: uint64[n, k], the same two arrays seen as words; the rest as for `encode_games`.
+    states: STATE[n]; turns: TURN[n]; versions: int64[n], the versions of the games that `out` shows,
+    overwritten with those of now; the rest as for `encode_games`.
     """
     setup = unpack(packed)
     for i in range(len(states)):
-        changed = changed_columns(states, known, words, known_words, i)
-        update(states, known, i, changed, setup, scales, out[i])
-        known[i] = states[i]
+        steps = turns[i]["version"] - versions[i]
+        finished = int(states[i]["outcome"]) == WON  # perhaps by more moves than the step's own
+        if steps == 1 and not finished:
+            if turns[i]["action"] != NO_ACTION:
+                follow_step(states, i, turns, setup, thoughtful, scales, out[i])
+            encode_table(states, i, setup, scales, out[i])
+        elif steps != 0:
+            encode(states, i, setup, thoughtful, scales, out[i])
+        versions[i] = turns[i]["version"]

@@ -9,9 +9,9 @@ from gymnasium import spaces
 
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
+from klondike_env.engine.games import Games
 from klondike_env.engine.outcome import Setup
-from klondike_env.engine.state import new_states
-from klondike_env.observation.encoding import encode_games, update_games
+from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
     HIGHS,
@@ -26,6 +26,7 @@ FORMS = ("flat", "cards", "dict")
 # What a code is multiplied with: nothing changes in the forms of codes, and the flat form is 0 to 1.
 _CODE_SCALES = np.ones(N_CODES, dtype=np.uint8)
 _FLAT_SCALES = (1.0 / HIGHS).astype(np.float32)
+_NOT_SEEN = -2  # so far from any version that it is no step away
 
 
 def single_space(form: str) -> spaces.Space[Any]:
@@ -64,50 +65,52 @@ class Observer:
         self.space = single_space(form)
         self._packed = setup.packed()
         self._thoughtful = int(thoughtful)
-        self._states = self._known = new_states(0)
+        self._scales = _FLAT_SCALES if form == "flat" else _CODE_SCALES
+        self._games: Games | None = None
 
     def flat(self, states: np.ndarray) -> np.ndarray:
         """The flat form of a batch: float32[n, N_CODES], a fresh array."""
-        out = np.empty((len(states), N_CODES), dtype=np.float32)
-        encode_games(states, self._packed, self._thoughtful, _FLAT_SCALES, out)
-        return out
-
-    def follow(self, states: np.ndarray) -> np.ndarray:
-        """The flat form of a batch that is observed again and again, such as the same games after each step.
-
-        Only what differs from the last call is written, into an array that the next call changes.
-        """
-        if self._thoughtful:
-            return self.flat(states)
-        if states is not self._states:
-            self._start_following(states)
-        update_games(states, self._known, self._words, self._known_words, self._packed, _FLAT_SCALES, self._followed)
-        return self._followed
-
-    def __getstate__(self) -> dict[str, Any]:
-        """What a pickle or copy holds: it starts to follow games afresh."""
-        return self.__dict__ | {"_states": new_states(0), "_known": new_states(0)}
-
-    def _start_following(self, states: np.ndarray) -> None:
-        """Get ready for an array that was not followed in the last call; what is known stays so if its size fits."""
-        self._states = states
-        self._words = states.view(np.uint64).reshape(len(states), -1)
-        if len(self._known) != len(states):
-            self._known = states.copy()
-            self._known_words = self._known.view(np.uint64).reshape(self._words.shape)
-            self._followed = self.flat(states)
+        return self._encode(states, _FLAT_SCALES)
 
     def codes(self, states: np.ndarray) -> np.ndarray:
         """The codes of a batch: uint8[n, N_CODES], a fresh array."""
-        codes = np.empty((len(states), N_CODES), dtype=np.uint8)
-        encode_games(states, self._packed, self._thoughtful, _CODE_SCALES, codes)
-        return codes
+        return self._encode(states, _CODE_SCALES)
 
-    def batch(self, states: np.ndarray, masks: np.ndarray) -> Any:
-        """The observations of a batch in this observer's form, in fresh arrays; `masks`: int8[n, 313]."""
+    def _encode(self, states: np.ndarray, scales: np.ndarray) -> np.ndarray:
+        out = np.empty((len(states), N_CODES), dtype=scales.dtype)
+        encode_games(states, self._packed, self._thoughtful, scales, out)
+        return out
+
+    def follow(self, games: Games) -> np.ndarray:
+        """The observations of games that are observed after every step, in one array that the next call changes.
+
+        Returns:
+            float32[n, N_CODES] for the flat form, the codes as uint8[n, N_CODES] for the others. Only
+            what the last step changed is written; after anything else the whole is.
+        """
+        if games is not self._games:
+            self._games = games
+            self._versions = np.full(len(games), _NOT_SEEN, dtype=np.int64)
+            self._followed = np.empty((len(games), N_CODES), dtype=self._scales.dtype)
+        follow_games(
+            games.states, games.turns, self._versions, self._packed, self._thoughtful, self._scales, self._followed
+        )
+        return self._followed
+
+    def batch(self, games: Games) -> Any:
+        """The observations of games in this observer's form, in fresh arrays."""
+        return self._in_form(self.follow(games).copy(), games.masks)
+
+    def each(self, games: Games, rows: np.ndarray) -> list[Any]:
+        """The observations of some games, one by one in fresh arrays; rows: int64[m]. They are not followed."""
+        observations = self._in_form(self._encode(games.states[rows], self._scales), games.masks[rows])
         if self.form == "flat":
-            return self.follow(states).copy()
-        codes = self.codes(states)
+            return [row.copy() for row in observations]
+        return [{name: part[i].copy() for name, part in observations.items()} for i in range(len(rows))]
+
+    def _in_form(self, codes: np.ndarray, masks: np.ndarray) -> Any:
+        if self.form == "flat":
+            return codes
         observation = {
             "cards": codes[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
             "table": codes[:, N_CARD_CODES:],
@@ -116,15 +119,8 @@ class Observer:
             observation["action_mask"] = masks.copy()
         return observation
 
-    def each(self, states: np.ndarray, masks: np.ndarray) -> list[Any]:
-        """The observations of a batch that is not followed, one by one in fresh arrays."""
-        if self.form == "flat":
-            return [row.copy() for row in self.flat(states)]
-        parts = self.batch(states, masks)
-        return [{name: part[i].copy() for name, part in parts.items()} for i in range(len(states))]
-
-    def single(self, states: np.ndarray, masks: np.ndarray) -> Any:
+    def single(self, games: Games) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""
         if self.form == "flat":
-            return self.follow(states)[0].copy()
-        return {name: part[0] for name, part in self.batch(states, masks).items()}
+            return self.follow(games)[0].copy()
+        return {name: part[0] for name, part in self.batch(games).items()}

@@ -12,12 +12,13 @@ _FACE_DOWN = "##"
 _EMPTY = "--"
 
 
-def draw_board(view: np.ndarray, rules: Rules) -> str:
+def draw_board(view: np.void, rules: Rules, *, thoughtful: bool = False) -> str:
     """One game as text: stock, waste and foundations in the first line, the columns below it.
 
     Args:
-        view: a STATE record with unseen cards overwritten.
+        view: a STATE record; it may be a whole state, for face-down cards are read in thoughtful mode only.
         rules: the rules of the game.
+        thoughtful: whether to show face-down cards, in small letters, and the stock in order of drawing.
     """
     heights, face_down = view["height"], view["face_down"]
     lines = [_top_line(view, rules), ""]
@@ -26,24 +27,27 @@ def draw_board(view: np.ndarray, rules: Rules) -> str:
         cells = []
         for column in range(N_COLUMNS):
             if row < face_down[column]:
-                cells.append(_FACE_DOWN)
+                cells.append(card_text(int(view["columns"][column, row])).lower() if thoughtful else _FACE_DOWN)
             elif row < heights[column]:
                 cells.append(card_text(int(view["columns"][column, row])))
             else:
                 cells.append(_EMPTY if row == 0 else "  ")
         lines.append("  ".join(cells).rstrip())
-    lines += ["", _last_line(view)]
+    lines.append("")
+    if thoughtful:
+        lines.append(_stock_line(view))
+    lines.append(_last_line(view))
     return "\n".join(lines)
 
 
-def _top_line(view: np.ndarray, rules: Rules) -> str:
+def _top_line(view: np.void, rules: Rules) -> str:
     size, waste = int(view["talon_size"]), int(view["waste_size"])
     fan = " ".join(card_text(int(card)) for card in view["talon"][max(0, waste - rules.draw_count) : waste]) or _EMPTY
     redeals = "" if rules.redeals is None else f", redeals left {rules.redeals - int(view['redeals_used'])}"
     return f"{_foundations(view)}    stock {size - waste}, waste {waste}: {fan}{redeals}"
 
 
-def _foundations(view: np.ndarray) -> str:
+def _foundations(view: np.void) -> str:
     heights = [int(height) for height in view["foundation"]]
     tops = [
         card_text(card_at(heights[suit] - 1, suit)) if heights[suit] else f"-{SUIT_LETTERS[suit]}"
@@ -52,6 +56,11 @@ def _foundations(view: np.ndarray) -> str:
     return " ".join(tops)
 
 
-def _last_line(view: np.ndarray) -> str:
+def _stock_line(view: np.void) -> str:
+    stock = view["talon"][int(view["waste_size"]) : int(view["talon_size"])]
+    return f"stock: {' '.join(card_text(int(card)).lower() for card in stock) or _EMPTY}"
+
+
+def _last_line(view: np.void) -> str:
     total = int(view["foundation"].sum())
     return f"moves {int(view['moves'])}, foundations {total} of {N_CARDS}, {OUTCOME_NAMES[int(view['outcome'])]}"

@@ -63,7 +63,7 @@ def test_room_for_visited_positions_grows_where_there_is_no_stall_limit():
         games.step(actions)
         twin.step(actions)
         np.testing.assert_array_equal(games.masks, twin.masks)
-    assert games._visited.shape[1] >= games._turns["visited_count"].max()
+    assert games._visited.shape[1] >= games.turns["visited_count"].max()
 
 
 @pytest.mark.parametrize("masks", [True, False])

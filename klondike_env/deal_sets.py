@@ -1,0 +1,80 @@
+"""Sets of deals that `reset()` draws from: lists, ranges and files of deal numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from klondike_env.deals import TRAINING_DEALS, check_deals
+
+_NUMBER = re.compile(r"[0-9]{1,16}")
+_RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
+
+
+def read_deal_set(deals: str | Sequence[int] | None) -> Sequence[int]:
+    """The deal numbers that a setting names; a number that is there twice is dealt twice as often.
+
+    Args:
+        deals: None for all training deals; a list of deal numbers; a range, both ends included, such as
+            "2000000-2009999"; or the path of a text file with one number a line, where # starts a comment.
+
+    Raises:
+        ValueError: there is no such file, a line is no deal number, a number is out of range, or there
+            are no deals at all.
+    """
+    if deals is None:
+        return TRAINING_DEALS
+    if not isinstance(deals, str):
+        if not isinstance(deals, range) and np.ndim(deals) != 1:
+            raise ValueError(f"deals is {deals!r}; allowed: a list of deal numbers, a range as text, or a file's path")
+        return _checked("deals", deals)
+    ends = _RANGE.fullmatch(deals.strip())
+    return _range_of(int(ends[1]), int(ends[2])) if ends else _read_file(Path(deals))
+
+
+def draw_deal(generator: np.random.Generator, deal_set: Sequence[int]) -> int:
+    """A deal number of the set, each place equally likely."""
+    return int(deal_set[int(generator.integers(len(deal_set)))])
+
+
+def _range_of(first: int, last: int) -> range:
+    if not first <= last < TRAINING_DEALS.stop:
+        raise ValueError(
+            f"deals are '{first}-{last}'; allowed: two numbers from 0 to {TRAINING_DEALS.stop - 1} in order"
+        )
+    return range(first, last + 1)
+
+
+def _read_file(path: Path) -> Sequence[int]:
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise ValueError(
+            f"deals are {str(path)!r}, and that file cannot be read ({reason}); "
+            "name a text file with one deal number a line, or a range such as '2000000-2009999'"
+        ) from None
+    numbers = []
+    for line_number, line in enumerate(lines, start=1):
+        word = line.partition("#")[0].strip()
+        if word:
+            numbers.append(_number_of(word, f"{path}, line {line_number}"))
+    return _checked(str(path), numbers)
+
+
+def _number_of(word: str, place: str) -> int:
+    if not _NUMBER.fullmatch(word) or int(word) >= TRAINING_DEALS.stop:
+        raise ValueError(f"{place}: {word!r} is no deal number; allowed: 0 to {TRAINING_DEALS.stop - 1}")
+    return int(word)
+
+
+def _checked(name: str, deals: Sequence[int]) -> Sequence[int]:
+    if len(deals) == 0:
+        raise ValueError(f"{name}: there is no deal number; give at least one")
+    if isinstance(deals, range):  # may be long
+        check_deals([deals[0], deals[-1]])
+        return deals
+    return check_deals(deals).tolist()
