@@ -187,7 +187,7 @@ def readme_page(title: str) -> str:
     if section is None:
         raise ValueError(f"the README has no section {title!r}")
     text = re.sub(r"^#(#+ )", r"\1", section[1], flags=re.MULTILINE)
-    return f"# {title}\n{re.sub(r']\(docs/(libraries/)?', '](', text)}"
+    return f"# {title}\n" + re.sub(r"\]\(docs/(libraries/)?", "](", text)
 
 
 def pages() -> dict[str, str]:

@@ -67,7 +67,7 @@ class KlondikeVecEnv(VecEnv):
             ValueError: an option is unknown or has a value that is not allowed.
         """
         named = np.array([bool(options) for options in self._options])
-        calls = [({}, ~named)] if not named.all() else []
+        calls: list[tuple[dict[str, Any], np.ndarray]] = [] if named.all() else [({}, ~named)]
         calls += [(self._options[row], np.arange(self.num_envs) == row) for row in np.flatnonzero(named)]
         for options, rows in calls:
             observations, _ = self._envs.reset(seed=list(self._seeds), options={**options, "reset_mask": rows})

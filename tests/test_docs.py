@@ -44,7 +44,7 @@ def test_every_environment_has_a_page_in_the_form_of_gymnasium(variant, gym_id):
     for field in (*CARD_FIELDS, *TABLE_FIELDS):
         assert f"| `{field.name}` | {field.size} | 0 | {field.high} | {field.meaning} |" in page
     for name in SETTING_NAMES:
-        assert re.search(rf"^\| `{name}` \| `.*` \| \w.* \|$", page, re.MULTILINE)
+        assert re.search(rf"^\| `{name}` \| `.*` \| \S.* \|$", page, re.MULTILINE)
     for name in SCHEMES:
         assert f"- `{name}`: " in page
 
@@ -65,6 +65,8 @@ def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():
     written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     for page in written | set(PAGES):
         assert re.search(rf"[:-] {re.escape(page)}$", menu, re.MULTILINE), page
-    texts = "\n".join((ROOT / "docs" / page).read_text() for page in written)
+    texts = "\n".join([*PAGES.values(), *((ROOT / "docs" / page).read_text() for page in written)])
     for example in (ROOT / "docs" / "examples").glob("*.py"):
-        assert f'--8<-- "docs/examples/{example.name}"' in texts
+        assert re.search(
+            rf'^--8<-- "docs/examples/{example.name}"$|`docs/examples/{example.name}`', texts, re.MULTILINE
+        )
