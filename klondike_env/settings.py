@@ -22,6 +22,14 @@ RESET_OPTIONS = ("deal", "deck", "position")
 _HUGE = 2**31  # actions beyond are as illegal as any other number, and need not fit the kernels
 
 
+class UnknownKeywordError(TypeError, ValueError):
+    """A keyword that no environment knows.
+
+    A `TypeError`, as any function raises it: TorchRL tries out whether an environment takes a keyword.
+    A `ValueError`, like all that this package raises for arguments.
+    """
+
+
 @dataclass(frozen=True)
 class Settings:
     """How games are offered, observed and rewarded; every value is JSON-able.
@@ -93,13 +101,15 @@ def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules
         keywords: fields of `Rules` (only without a variant) and of `Settings`.
 
     Raises:
-        ValueError: a keyword is unknown, or has a value that is not allowed.
+        UnknownKeywordError: a keyword is unknown.
+        ValueError: a keyword has a value that is not allowed.
     """
     for name in keywords:
         if name in RULE_FIELDS and variant is not None:
             raise ValueError(f"{name} is a rule, and the rules of {variant!r} are fixed; use Klondike/Custom-v0")
         if name not in RULE_FIELDS and name not in SETTING_NAMES:
-            raise ValueError(f"no such keyword: {name!r}; known: {', '.join((*RULE_FIELDS, *SETTING_NAMES))}")
+            known = ", ".join((*RULE_FIELDS, *SETTING_NAMES))
+            raise UnknownKeywordError(f"unexpected keyword argument {name!r}; known: {known}")
     rule_values = {name: value for name, value in keywords.items() if name in RULE_FIELDS}
     settings = {name: value for name, value in keywords.items() if name in SETTING_NAMES}
     return Rules(**rule_values) if variant is None else preset(variant), Settings(**settings)

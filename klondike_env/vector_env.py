@@ -88,7 +88,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         options = check_reset_options(options, also=("reset_mask",))
         rows = self._rows_to_reset(options.pop("reset_mask", None))
         self._seed(seed, rows)
-        self._deal(rows, options)
+        self.deal(rows, options)
         self._dealt[rows] = True
         here = np.zeros(self.num_envs, dtype=bool)
         here[rows] = True
@@ -113,13 +113,12 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         chosen = legible_actions(actions)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {chosen.shape}; allowed: ({self.num_envs},)")
-        self._need_games()
         waiting = self.games.over
         if self.autoreset_mode is AutoresetMode.DISABLED and waiting.any():
             raise gymnasium.error.ResetNeeded("a game that is over was not reset; call reset() with a reset_mask")
-        self._play(chosen, ~waiting)
+        self.play(chosen, ~waiting)
         if waiting.any():  # only in NEXT_STEP mode: their action was ignored
-            self._deal(np.flatnonzero(waiting), {})
+            self.deal(np.flatnonzero(waiting), {})
         outcome = self.games.outcomes
         rewards = self.games.rewards.astype(np.float64)
         truncated = outcome == TRUNCATED
@@ -128,7 +127,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         infos: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
             infos = self._finals(ended)
-            self._deal(np.flatnonzero(ended), {})
+            self.deal(np.flatnonzero(ended), {})
         return self._observe(), rewards, terminated, truncated, infos | self._infos(np.ones(self.num_envs, dtype=bool))
 
     def get_state(self, row: int) -> bytes:
@@ -213,8 +212,16 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         self._need_games()
         return render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
 
-    def _play(self, chosen: np.ndarray, active: np.ndarray) -> None:
-        """Step the active games under the policy for illegal actions."""
+    def play(self, chosen: np.ndarray, active: np.ndarray) -> None:
+        """Step the active games under the policy for illegal actions; `step` without what it returns.
+
+        chosen: int64[num_envs]; active: bool[num_envs].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: an action is illegal and the policy is to raise.
+        """
+        self._need_games()
         if self.settings.illegal_action == "raise":
             check_legal(self.games, chosen, np.flatnonzero(active))
         self.games.step(chosen, None if active.all() else active, self.observer.follower(self.games))
@@ -242,8 +249,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             if own is not None:
                 self._generators[row], _ = seeding.np_random(own)
 
-    def _deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
-        """Start games in these rows."""
+    def deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
+        """Start games in these rows, each on its own generator's next deal unless options name the games.
+
+        rows: int64[m]; options: those of `reset` but "reset_mask".
+        """
         if "deck" in options:
             deck = options["deck"]
             is_one = isinstance(deck, str | Mapping) or not np.iterable(deck) or not any(map(np.iterable, deck))
@@ -309,13 +319,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _finals(self, ended: np.ndarray) -> dict[str, Any]:
         """What SAME_STEP adds: last observation and information of the games that have just ended."""
-        observations = self._observe()
+        rows = np.flatnonzero(ended)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row in np.flatnonzero(ended):
-            if isinstance(observations, dict):
-                final_obs[row] = {name: part[row].copy() for name, part in observations.items()}
-            else:
-                final_obs[row] = observations[row].copy()
+        for row, observation in zip(rows, self.observer.each(self.games, rows), strict=True):
+            final_obs[row] = observation
         return {
             "final_obs": final_obs,
             "_final_obs": ended.copy(),

@@ -108,15 +108,24 @@ class Observer:
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""
-        followed = self._copy(self.follow(games), games.threads)
+        return self._in_form(self._copy(self.follow(games), games.threads), games.masks)
+
+    def each(self, games: Games, rows: np.ndarray) -> list[Any]:
+        """The observations of some games, one by one in fresh arrays; rows: int64[m]. They are not followed."""
+        observations = self._in_form(self._encode(games.states[rows], self._scales), games.masks[rows])
         if self.form == "flat":
-            return followed
+            return [row.copy() for row in observations]
+        return [{name: part[i].copy() for name, part in observations.items()} for i in range(len(rows))]
+
+    def _in_form(self, codes: np.ndarray, masks: np.ndarray) -> Any:
+        if self.form == "flat":
+            return codes
         observation = {
-            "cards": followed[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
-            "table": followed[:, N_CARD_CODES:],
+            "cards": codes[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
+            "table": codes[:, N_CARD_CODES:],
         }
         if self.form == "dict":
-            observation["action_mask"] = games.masks.copy()
+            observation["action_mask"] = masks.copy()
         return observation
 
     def _copy(self, followed: np.ndarray, threads: int) -> np.ndarray:
