@@ -36,22 +36,22 @@ def errors_in_one_line() -> Iterator[None]:
 def deal(
     number: Annotated[str | None, typer.Argument(help="deal number; a random training deal without one")] = None,
     to_format: Annotated[
-        str, typer.Option("--format", help="board, or a deck as rows, columns, solvitaire or shootme")
+        str, typer.Option("--format", help="board, position, or a deck as rows, columns, solvitaire or shootme")
     ] = "board",
     open_cards: Annotated[bool, typer.Option("--open", help="show the face-down cards and the stock too")] = False,
     source: Annotated[
-        str | None, typer.Option("--from", help="a deck instead of a number: text, a file, or - for standard input")
+        str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for input")
     ] = None,
     from_format: Annotated[
-        str, typer.Option(help="format of that deck: auto, rows, columns, solvitaire, shootme or pysolfc")
+        str, typer.Option(help="its format: auto, position, rows, columns, solvitaire, shootme or pysolfc")
     ] = "auto",
     seed: Annotated[int | None, typer.Option(min=0, help="the random deal that reset(seed=...) draws")] = None,
 ) -> None:
-    """Show a deal, or convert a deck from one format to another.
+    """Show a deal or position, or convert it from one format to another.
 
     The board is what a player sees, unless --open is given.
-    A deck in any other format names every card, hidden ones too.
-    klondike_env/formats.py describes the formats.
+    All other formats name every card, hidden ones too.
+    klondike_env/formats.py and klondike_env/position.py describe them.
 
     klondike deal 123456
 
@@ -62,8 +62,8 @@ def deal(
     from klondike_env.deal_text import deal_text, read_deal  # imports what compiles
 
     with errors_in_one_line():
-        label, deck = read_deal(number, _read_source(source), from_format, seed)
-        typer.echo(deal_text(label, deck, to_format, open_cards))
+        label, states = read_deal(number, _read_source(source), from_format, seed)
+        typer.echo(deal_text(label, states, to_format, open_cards))
 
 
 def _read_source(source: str | None) -> str | None:
@@ -79,7 +79,7 @@ def _read_source(source: str | None) -> str | None:
     try:
         return Path(source).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        if "." in source or "/" in source:  # which no deck has in it
+        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
             raise ValueError(
                 f"cannot read the file {source!r}: {getattr(error, 'strerror', 'it is no text')}"
             ) from None

@@ -1,34 +1,36 @@
-"""Deals for the command line: from what a user names to what is printed."""
+"""Deals and positions for the command line: from what a user names to what is printed."""
 
 from __future__ import annotations
 
 import numpy as np
 from gymnasium.utils import seeding
 
-from klondike_env.cards import card_text
+from klondike_env.cards import UNSEEN, card_text
 from klondike_env.deal_sets import draw_deal
 from klondike_env.deals import CUSTOM_DEAL, TRAINING_DEALS, deck_of, format_deck, parse
 from klondike_env.engine.dealing import lay_out
-from klondike_env.engine.state import new_states
+from klondike_env.engine.state import N_COLUMNS, new_states
 from klondike_env.engine.views import write_views
 from klondike_env.formats import WRITABLE_FORMATS
+from klondike_env.position import format_position, parse_position
 from klondike_env.render.text import draw_board
 from klondike_env.rules import Rules
 
-BOARD = "board"
+BOARD, POSITION = "board", "position"
 
 
 def read_deal(number: str | None, text: str | None, format: str, seed: int | None) -> tuple[int, np.ndarray]:
-    """The deal that a user names.
+    """The deal or position that a user names.
 
     Args:
         number: a deal number as text, or None.
-        text: a deck as text, or None.
-        format: the format of the text, see `klondike_env.deals.parse`.
+        text: a deck or a position as text, or None.
+        format: the format of the text: "position", or one of `klondike_env.deals.parse`. A position is
+            recognized by "auto", because every line of it has a colon.
         seed: draws the deal that `reset(seed=seed)` draws.
 
     Returns:
-        The deal number, -1 for a deck given as text, and uint8[52] card ids in dealing order.
+        The deal number, -1 for a text, and STATE[1]; cards that a position leaves open are UNSEEN.
 
     Raises:
         ValueError: more than one is given, or one has a value that is not allowed.
@@ -36,34 +38,39 @@ def read_deal(number: str | None, text: str | None, format: str, seed: int | Non
     if sum(given is not None for given in (number, text, seed)) > 1:
         raise ValueError("give a deal number, --from or --seed, and only one of them")
     if text is not None:
-        return CUSTOM_DEAL, parse(text, format)
+        if format == POSITION or (format == "auto" and ":" in text and "{" not in text):
+            return CUSTOM_DEAL, np.array([parse_position(text)])
+        return CUSTOM_DEAL, _dealt(parse(text, format))
     if number is None:
         deal = draw_deal(seeding.np_random(seed)[0], TRAINING_DEALS)
     elif number.isdecimal():
         deal = int(number)
     else:
         raise ValueError(f"deal is {number!r}; allowed: 0 to {TRAINING_DEALS.stop - 1}; decks are given with --from")
-    return deal, deck_of(deal)
+    return deal, _dealt(deck_of(deal))
 
 
-def deal_text(deal: int, deck: np.ndarray, format: str, open_cards: bool = False) -> str:
-    """A deal as it is printed.
+def deal_text(deal: int, states: np.ndarray, format: str, open_cards: bool = False) -> str:
+    """A deal or position as it is printed.
 
     Args:
         deal: the deal number, or -1.
-        deck: uint8[52] card ids in dealing order.
-        format: "board", or a format of `klondike_env.deals.format_deck`.
+        states: STATE[1].
+        format: "board", "position", or for a fresh deal a format of `klondike_env.deals.format_deck`.
         open_cards: whether the board shows face-down cards and the stock.
 
     Raises:
-        ValueError: there is no such format.
+        ValueError: there is no such format, or it cannot hold this position.
     """
-    if format not in (BOARD, "pysolfc", *WRITABLE_FORMATS):
-        raise ValueError(f"no such format: {format!r}; known: {BOARD}, {', '.join(WRITABLE_FORMATS)}")
+    if format not in (BOARD, POSITION, "pysolfc", *WRITABLE_FORMATS):
+        known = ", ".join((BOARD, POSITION, *WRITABLE_FORMATS))
+        raise ValueError(f"no such format: {format!r}; known: {known}")
+    if format == POSITION:
+        return format_position(states[0]).rstrip()
     if format != BOARD:
-        return format_deck(deck, format)
+        return format_deck(_deck(states, format), format)
     heading = [] if deal == CUSTOM_DEAL else [f"deal {deal}", ""]
-    return "\n".join([*heading, _open_board(deck) if open_cards else _board(deck)])
+    return "\n".join([*heading, _open_board(states) if open_cards else _board(states)])
 
 
 def _dealt(deck: np.ndarray) -> np.ndarray:
@@ -72,17 +79,33 @@ def _dealt(deck: np.ndarray) -> np.ndarray:
     return states
 
 
-def _board(deck: np.ndarray) -> str:
-    """What a player sees of a fresh deal."""
-    states = _dealt(deck)
+def _deck(states: np.ndarray, format: str) -> np.ndarray:
+    """The deck that a position is the fresh deal of: uint8[52] in dealing order.
+
+    Raises:
+        ValueError: it is no fresh deal, or cards of it are unknown.
+    """
+    state = states[0]
+    rows = ((row, column) for row in range(N_COLUMNS) for column in range(row, N_COLUMNS))
+    deck = np.array([*(state["columns"][column, row] for row, column in rows), *state["talon"]])
+    if (deck == UNSEEN).any():
+        raise ValueError(f"cards of this position are unknown, which {format} cannot hold; use board or position")
+    if len(set(deck.tolist())) != len(deck) or format_position(_dealt(deck)[0]) != format_position(state):
+        raise ValueError(f"this position is no fresh deal, and {format} holds nothing else; use board or position")
+    return deck
+
+
+def _board(states: np.ndarray) -> str:
+    """What a player sees."""
     views = new_states(1)
     write_views(states, views)
     return draw_board(views[0], Rules())
 
 
-def _open_board(deck: np.ndarray) -> str:
-    """All cards of a fresh deal."""
-    states = _dealt(deck)
-    stock = " ".join(card_text(int(card)) for card in states[0]["talon"])
-    states["face_down"] = 0
-    return f"{draw_board(states[0], Rules())}\n\nstock in order of drawing: {stock}"
+def _open_board(states: np.ndarray) -> str:
+    """All cards."""
+    opened = states.copy()
+    opened["face_down"] = 0
+    stock = states[0]["talon"][int(states[0]["waste_size"]) : int(states[0]["talon_size"])]
+    words = " ".join(card_text(int(card)) for card in stock)
+    return f"{draw_board(opened[0], Rules())}\n\nstock in order of drawing: {words}"

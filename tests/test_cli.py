@@ -53,6 +53,47 @@ def test_a_deal_is_written_in_every_format_and_read_again_through_a_pipe(format)
     assert output_of("deal", "--from", "-", "--from-format", format, stdin=written) == BOARD
 
 
+MID_GAME = """\
+foundations: AC -D -H -S
+1: 2S
+2: ?? | QS JD
+3: ?? ?? | JS
+4: ?? ?? ?? | 6C 5H
+5: ?? ?? ?? ?? | 6D
+6: ?? ?? ?? ?? ?? | 3H
+7: ?? ?? ?? ?? ?? ?? | KS
+waste: 7C 4C
+stock: ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ?? ??
+"""
+
+
+def test_a_position_is_written_edited_and_shown(tmp_path):
+    written = output_of("deal", "123456", "--format", "position")
+    assert written.startswith("foundations: -C -D -H -S\n1: 8H\n2: 2H | JC\n")
+    file = tmp_path / "start.txt"
+    file.write_text(written)
+    assert output_of("deal", "--from", str(file)) == BOARD
+    assert output_of("deal", "--from", str(file), "--format", "rows") == format_deck(deck_of(123456)) + "\n"
+    assert output_of("deal", "--from", MID_GAME, "--format", "position") == MID_GAME
+    assert "AC -D -H -S    stock 19, waste 2: 4C\n" in output_of("deal", "--from", "-", stdin=MID_GAME)
+
+
+@pytest.mark.parametrize(
+    ("edited", "message"),
+    [
+        (MID_GAME, "cards of this position are unknown, which columns cannot hold; use board or position"),
+        (
+            "foundations: KC KD KH QS\n1: KS\n",
+            "this position is no fresh deal, and columns holds nothing else; use board or position",
+        ),
+    ],
+)
+def test_only_a_fresh_deal_is_written_as_a_deck(edited, message):
+    shown = klondike("deal", "--from", edited, "--format", "columns")
+    assert shown.exit_code == 2
+    assert shown.stderr == f"klondike: {message}\n"
+
+
 def test_a_deck_comes_from_a_file_or_from_the_command_line_itself(tmp_path):
     file = tmp_path / "deal.json"
     file.write_text(format_deck(deck_of(5), "solvitaire"))
@@ -83,9 +124,9 @@ def test_without_a_number_each_deal_is_another():
     ("arguments", "message"),
     [
         (["abc"], "deal is 'abc'; allowed: 0 to 9007199254740991; decks are given with --from"),
-        (["9007199254740992"], "deal is 9007199254740992; allowed: 0 to 9007199254740991"),
-        (["9" * 30], "deals are of type object; allowed: whole numbers 0 to 9007199254740991"),
-        (["1", "--format", "png"], "no such format: 'png'; known: board, rows, columns, solvitaire, shootme"),
+        (["9007199254740992"], "deal is 9007199254740992; allowed: a whole number from 0 to 9007199254740991"),
+        (["9" * 30], f"deal is {'9' * 30}; allowed: a whole number from 0 to 9007199254740991"),
+        (["1", "--format", "png"], "no such format: 'png'; known: board, position, rows, columns, solvitaire, shootme"),
         (
             ["1", "--format", "pysolfc"],
             "a PySolFC number is the seed of a shuffle, and hardly any deck has one; it can only be read",
