@@ -2,6 +2,8 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Without the options of pyproject.toml, which are for the main virtual environment.
+PLAIN := --override-ini=addopts=--import-mode=importlib
 INSTALLED := $(VENV)/.installed
 SOURCES := klondike_env agents train tests docs
 
@@ -9,7 +11,7 @@ SOURCES := klondike_env agents train tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test benchmark golden lint types format clean
+.PHONY: setup test test-libraries test-rllib docs benchmark golden lint types format clean
 
 setup: $(INSTALLED)
 
@@ -17,11 +19,30 @@ setup: $(INSTALLED)
 $(INSTALLED): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,docs,dev]"
+	@touch $@
+
+# Virtual environments for libraries that are large, or whose requirements those of the others exclude.
+.venv-%/.installed: pyproject.toml constraints/%.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints/$*.txt --editable ".[$*]"
 	@touch $@
 
 test: lint types
 	$(BIN)/python -m pytest
+
+# TorchRL, Tianshou and Minari.
+test-libraries: .venv-libraries/.installed
+	.venv-libraries/bin/python -m pytest $(PLAIN) tests/libraries/others
+
+# RLlib, and the environments on the older Gymnasium that it pins.
+test-rllib: .venv-rllib/.installed
+	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
+
+# The site is written to build/site; any warning is an error. The variables silence advertisements.
+docs: setup
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark
@@ -43,5 +64,5 @@ format: setup
 
 # Everything that can be made again, apart from trained networks in runs/.
 clean:
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-libraries .venv-rllib build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 	find $(SOURCES) -name __pycache__ -type d -exec rm -rf {} +

@@ -113,10 +113,12 @@ def bench(
     from klondike_env.bench.suite import PARTS, run_bench  # imports what compiles
     from klondike_env.bench.tables import markdown_of, notes_of, tables_of
 
-    progress = Console(stderr=True, highlight=False, markup=False)
+    progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
         if json_file is not None and json_file.exists():
             raise ValueError(f"{json_file} exists; remove it or name another file")
+        if json_file is not None and not json_file.parent.is_dir():
+            raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to; make it first")
         with progress.status("measuring") as status:
             say = status.update if progress.is_terminal else progress.print
             figures = run_bench(seconds, only or PARTS, cold=cold, soak_millions=soak, say=say)

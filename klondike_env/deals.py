@@ -11,12 +11,14 @@ columns r to 6, so the last card of each column is dealt face up), cards 28 to 5
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from klondike_env.cards import N_CARDS
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
+from klondike_env.engine.mixer import shuffle
 from klondike_env.formats import check_deck, format_deck, parse
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "TEST_DEALS",
     "TRAINING_DEALS",
     "VALIDATION_DEALS",
+    "check_deal",
     "check_deals",
     "check_deck",
     "deck_of",
@@ -43,12 +46,7 @@ def shuffle_deck(deal: int, deck: np.ndarray) -> None:
     """Write the deck of a deal number. deck: uint8[52], overwritten."""
     for card in range(N_CARDS):
         deck[card] = card
-    sequence = mix(np.uint64(deal))
-    for i in range(N_CARDS - 1, 0, -1):
-        sequence += GOLDEN_GAMMA
-        top = mix(sequence) >> np.uint64(32)
-        j = np.int64((top * np.uint64(i + 1)) >> np.uint64(32))
-        deck[i], deck[j] = deck[j], deck[i]
+    shuffle(deck, N_CARDS, np.uint64(deal))
 
 
 @kernel
@@ -58,23 +56,31 @@ def shuffle_decks(deals: np.ndarray, decks: np.ndarray) -> None:
         shuffle_deck(deals[i], decks[i])
 
 
-def check_deals(deals: ArrayLike) -> np.ndarray:
-    """Deal numbers as int64[m], once they are known to be some.
+def check_deal(deal: Any) -> int:
+    """The deal number as an int of Python.
 
     Raises:
-        ValueError: one is no whole number from 0 to 2**53 - 1.
+        ValueError: it is no whole number 0 to 2**53 - 1.
     """
-    numbers = np.asarray(deals)
-    if not np.issubdtype(numbers.dtype, np.integer) and len(numbers):
-        raise ValueError(f"deals are of type {numbers.dtype}; allowed: whole numbers 0 to {TRAINING_DEALS.stop - 1}")
-    numbers = numbers.astype(np.int64)
-    if len(numbers) and (numbers.min() < 0 or numbers.max() >= TRAINING_DEALS.stop):
-        wrong = numbers[(numbers < 0) | (numbers >= TRAINING_DEALS.stop)][0]
-        raise ValueError(f"deal is {wrong}; allowed: 0 to {TRAINING_DEALS.stop - 1}")
-    return numbers
+    return check_whole_number("deal", deal, 0, TRAINING_DEALS.stop - 1)
 
 
-def decks_of(deals: ArrayLike) -> np.ndarray:
+def check_deals(deals: Any) -> np.ndarray:
+    """Several deal numbers as int64[m].
+
+    Raises:
+        ValueError: one is no whole number 0 to 2**53 - 1; the message names it.
+    """
+    if not np.iterable(deals):
+        raise ValueError(f"deals are {deals!r}; allowed: a list of deal numbers")
+    if isinstance(deals, np.ndarray) and deals.ndim == 1 and np.issubdtype(deals.dtype, np.integer):
+        for number in deals[(deals < 0) | (deals >= TRAINING_DEALS.stop)][:1].tolist():
+            check_deal(number)
+        return deals.astype(np.int64)
+    return np.array([check_deal(deal) for deal in deals], dtype=np.int64)
+
+
+def decks_of(deals: Any) -> np.ndarray:
     """The decks of several deal numbers.
 
     Args:
@@ -84,7 +90,7 @@ def decks_of(deals: ArrayLike) -> np.ndarray:
         uint8[m, 52] card ids in dealing order.
 
     Raises:
-        ValueError: a number is out of range.
+        ValueError: one is no whole number, or out of range.
     """
     numbers = check_deals(deals)
     decks = np.empty((len(numbers), N_CARDS), dtype=np.uint8)
@@ -96,6 +102,6 @@ def deck_of(deal: int) -> np.ndarray:
     """The deck of a deal number: uint8[52] card ids in dealing order.
 
     Raises:
-        ValueError: the number is not 0 to 2**53 - 1.
+        ValueError: it is no whole number 0 to 2**53 - 1.
     """
     return decks_of([deal])[0]

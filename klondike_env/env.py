@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -11,6 +12,7 @@ from gymnasium import spaces
 from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
+from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
 from klondike_env.settings import check_legal, check_reset_options, legible_action, read_deck, split_keywords
 
@@ -37,7 +39,9 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     ## Starting state
     A deal: `reset(seed=...)` draws one with `np_random`, from the training deals (2,000,000 to
     2**53 - 1) or from the argument `deals`; `options={"deal": number}` names one; `options={"deck": deck}`
-    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.settings.read_deck`.
+    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.settings.read_deck`;
+    `options={"position": text}` a position to play on from, see `klondike_env.position`; a STATE record
+    will do too, and cards that are unknown in either are filled in at random.
 
     ## Episode end
     1. Termination: won (52 cards on the foundations; with `auto_finish` once the game is decided).
@@ -47,9 +51,9 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
     ## Information
     `action_mask` (int8[313]; all ones once the game is over), `deal` (the deal number, -1 for a custom
-    deck; it determines the hidden cards, so never show it to an agent), `moves`, `foundation` (cards
-    on the foundations), `outcome` ("playing", "won", "lost", "stalled", "truncated"),
-    `illegal_action` (whether the last action was refused).
+    deck, a position or a determinized game; it determines the hidden cards, so never show it to an
+    agent), `moves`, `foundation` (cards on the foundations), `outcome` ("playing", "won", "lost",
+    "stalled", "truncated"), `illegal_action` (whether the last action was refused).
 
     ## Arguments
     `variant` names a preset; without it the fields of `klondike_env.rules.Rules` are keywords. All
@@ -76,20 +80,31 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self._dealt = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Start a game; options are "deal" or "deck".
+        """Start a game; options are "deal", "deck" or "position".
 
         Raises:
             ValueError: an option is unknown or has a value that is not allowed.
         """
-        super().reset(seed=seed)
         options = check_reset_options(options)
+        super().reset(seed=seed)
         if "deck" in options:
             self.games.deal_decks([read_deck(options["deck"])])
         elif "deal" in options:
             self.games.deal([options["deal"]])
+        elif "position" in options:
+            self.games.start_positions(read_position(options["position"], self.rules, self.np_random))
         else:
             self.games.deal([draw_deal(self.np_random, self.deal_set)])
         self._dealt = True
+        return self.observe()
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Observation and information of the game as it stands, in the form that `reset` returns.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game was started.
+        """
+        self._need_game()
         return self.observer.single(self.games), self._info()
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -113,12 +128,72 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         terminated = outcome not in (PLAYING, TRUNCATED)
         return observation, float(games.rewards[0]), terminated, outcome == TRUNCATED, self._info()
 
+    def get_state(self) -> bytes:
+        """The game as bytes for `set_state`: the position, what was seen, positions visited, score, last reward.
+
+        The random generator is not part of it, so a restored environment goes on to deal as it would have;
+        `clone` and pickle do copy it. The bytes hold the hidden cards. They are safe to load from anywhere.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game was started.
+        """
+        self._need_game()
+        return self.games.get_state()
+
+    def set_state(self, state: bytes) -> None:
+        """Restore a game from the bytes of `get_state`; `observe` then shows it.
+
+        Raises:
+            ValueError: the bytes are damaged, or the game was saved under other rules or options.
+        """
+        self.games.set_state(state)
+        self._dealt = True
+
+    def clone(self) -> Self:
+        """A copy that plays on by itself and equally: the game, its history and the random generator."""
+        return copy.deepcopy(self)
+
+    def determinize(self, rng: Any) -> Self:
+        """A copy in which the unseen cards are shuffled uniformly over the unseen places, to look ahead in fairly.
+
+        The player cannot tell it from this one: observation and legal moves are equal; the deal number is -1.
+
+        Args:
+            rng: a numpy Generator, or a whole number as a seed.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game was started.
+            ValueError: `rng` is neither a numpy Generator nor a whole number from 0.
+        """
+        self._need_game()
+        copied = self.clone()
+        copied.games.shuffle_unseen(rng)
+        return copied
+
     def action_masks(self) -> np.ndarray:
-        """The legal actions as bool[313], the form that sb3-contrib asks for."""
+        """The legal actions as bool[313], the form that sb3-contrib asks for.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game was started.
+        """
+        self._need_game()
         return self.games.masks[0].astype(bool)
 
+    def close(self) -> None:
+        """End the game; another can be started by `reset`."""
+        self._dealt = False
+
+    def _need_game(self) -> None:
+        if not self._dealt:
+            raise gymnasium.error.ResetNeeded("no game was started; call reset() first")
+
     def render(self) -> Any:
-        """The board as text ("ansi") or as a fresh uint8[600, 800, 3] ("rgb_array"); None without a mode."""
+        """The board as text ("ansi") or as a fresh uint8[600, 800, 3] ("rgb_array"); None without a mode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: no game was started.
+        """
+        self._need_game()
         boards = render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
         return None if boards is None else boards[0]
 

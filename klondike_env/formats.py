@@ -36,6 +36,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from klondike_env.cards import N_CARDS, N_RANKS, SUIT_LETTERS, card_at, card_text, parse_card, rank_of, suit_of
+from klondike_env.checks import whole_number
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 
 _N_TABLEAU = N_CARDS - TALON_SIZE
@@ -60,20 +61,25 @@ _PILES = _dealt_piles()
 _COLUMN_ORDER = np.array(list(chain(*_PILES)))
 
 
-def check_deck(deck: ArrayLike) -> np.ndarray:
+def check_deck(deck: Any) -> np.ndarray:
     """The deck as uint8[52], once it is known to hold every card once.
 
     Raises:
         ValueError: a card is missing, twice there, or no card at all; the message names it.
     """
-    cards = np.asarray(deck, dtype=np.int64)
+    cards = np.asarray(deck, dtype=object)  # of any type, so that what is no whole number is not made one
+    if cards.ndim == 0:
+        raise ValueError(f"deck is {deck!r}; allowed: a list of {N_CARDS} card ids")
     if cards.shape != (N_CARDS,):
         raise ValueError(f"a deck has {N_CARDS} cards; this one has shape {cards.shape}")
+    seen: set[int] = set()
     for position, card in enumerate(cards):
-        if not 0 <= card < N_CARDS:
-            raise ValueError(f"card {position} of the deck is {card}; allowed: 0 to {N_CARDS - 1}")
-        if card in cards[:position]:
+        number = whole_number(card)
+        if number is None or not 0 <= number < N_CARDS:
+            raise ValueError(f"card {position} of the deck is {card!r}; allowed: 0 to {N_CARDS - 1}")
+        if number in seen:
             raise ValueError(f"card {position} of the deck is {card}, which is there already")
+        seen.add(number)
     return cards.astype(np.uint8)
 
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+from klondike_env.checks import check_choice
 from klondike_env.engine.scoring import Scheme
 
 SCHEMES: dict[str, Scheme] = {
@@ -33,6 +34,4 @@ def scheme(name: str) -> Scheme:
     Raises:
         ValueError: there is no such scheme; the message lists them.
     """
-    if name not in SCHEMES:
-        raise ValueError(f"reward is {name!r}; allowed: {', '.join(SCHEMES)}")
-    return SCHEMES[name]
+    return SCHEMES[check_choice("reward", name, tuple(SCHEMES))]

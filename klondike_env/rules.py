@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
+from klondike_env.checks import check_choice, check_flag, check_whole_number
+
 BUILDS = ("alternating_colour", "other_suit", "same_suit", "same_colour", "any_suit")
 GAPS = ("kings", "any", "none")
 RUNS = ("any_tail", "whole_or_last")
@@ -50,14 +52,17 @@ class Rules:
     runs: str = "any_tail"
 
     def __post_init__(self) -> None:
-        _check_choice("build", self.build, BUILDS)
-        _check_choice("gaps", self.gaps, GAPS)
-        _check_choice("runs", self.runs, RUNS)
-        _check_range("draw_count", self.draw_count, 1, MAX_DRAW_COUNT)
+        check_choice("build", self.build, BUILDS)
+        check_choice("gaps", self.gaps, GAPS)
+        check_choice("runs", self.runs, RUNS)
+        plain = {
+            "draw_count": check_whole_number("draw_count", self.draw_count, 1, MAX_DRAW_COUNT),
+            "worry_back": check_flag("worry_back", self.worry_back),
+        }
         if self.redeals is not None:
-            _check_range("redeals", self.redeals, 0, MAX_REDEALS, " or None for unlimited")
-        if not isinstance(self.worry_back, bool):
-            raise ValueError(f"worry_back is {self.worry_back!r}; allowed: True or False")
+            plain["redeals"] = check_whole_number("redeals", self.redeals, 0, MAX_REDEALS, " or None for unlimited")
+        for field, value in plain.items():  # as Python's own types, which JSON knows
+            object.__setattr__(self, field, value)
 
     def params(self) -> RuleParams:
         """The same rules as integers, for kernels."""
@@ -73,16 +78,6 @@ class Rules:
     def to_dict(self) -> dict[str, Any]:
         """The fields as a JSON-able dict; `Rules(**value)` makes the same rules again."""
         return asdict(self)
-
-
-def _check_choice(field: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{field} is {value!r}; allowed: {', '.join(allowed)}")
-
-
-def _check_range(field: str, value: Any, low: int, high: int, also: str = "") -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise ValueError(f"{field} is {value!r}; allowed: a whole number from {low} to {high}{also}")
 
 
 RULE_FIELDS = tuple(field.name for field in fields(Rules))
@@ -114,6 +109,6 @@ def preset(name: str) -> Rules:
     Raises:
         ValueError: there is no such preset; the message lists them.
     """
-    if name not in PRESETS:
+    if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"no such variant: {name!r}; known: {', '.join(PRESETS)}")
     return PRESETS[name]

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any
 
 import numpy as np
 
+from klondike_env.checks import check_choice, check_flag, whole_number
 from klondike_env.deal_sets import read_deal_set
 from klondike_env.deals import check_deck, parse
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
-from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games
+from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games, check_limit
 from klondike_env.observation import Observer
 from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
-RESET_OPTIONS = ("deal", "deck")
+RESET_OPTIONS = ("deal", "deck", "position")
 _HUGE = 2**31  # actions beyond are as illegal as any other number, and need not fit the kernels
+
+
+class UnknownKeywordError(TypeError, ValueError):
+    """A keyword that no environment knows.
+
+    A `TypeError`, as any function raises it: TorchRL tries out whether an environment takes a keyword.
+    A `ValueError`, like all that this package raises for arguments.
+    """
 
 
 @dataclass(frozen=True)
@@ -53,14 +61,14 @@ class Settings:
     deals: str | list[int] | None = None
 
     def __post_init__(self) -> None:
-        if self.illegal_action not in ILLEGAL_POLICIES:
-            raise ValueError(f"illegal_action is {self.illegal_action!r}; allowed: {', '.join(ILLEGAL_POLICIES)}")
+        check_choice("illegal_action", self.illegal_action, ILLEGAL_POLICIES)
         for field in ("no_repeats", "auto_finish", "thoughtful"):
-            if not isinstance(getattr(self, field), bool):
-                raise ValueError(f"{field} is {getattr(self, field)!r}; allowed: True or False")
+            object.__setattr__(self, field, check_flag(field, getattr(self, field)))
+        for field in ("stall_limit", "step_limit"):
+            object.__setattr__(self, field, check_limit(field, getattr(self, field)))
 
-    def games(self, n: int, rules: Rules) -> Games:
-        """A batch of `n` games."""
+    def games(self, n: int, rules: Rules, threads: int = 1) -> Games:
+        """A batch of `n` games that `threads` threads step."""
         return Games(
             n,
             rules,
@@ -70,6 +78,7 @@ class Settings:
             stall_limit=self.stall_limit,
             step_limit=self.step_limit,
             reward=self.reward,
+            threads=threads,
         )
 
     def observer(self, games: Games) -> Observer:
@@ -92,13 +101,15 @@ def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules
         keywords: fields of `Rules` (only without a variant) and of `Settings`.
 
     Raises:
-        ValueError: a keyword is unknown, or has a value that is not allowed.
+        UnknownKeywordError: a keyword is unknown.
+        ValueError: a keyword has a value that is not allowed.
     """
     for name in keywords:
         if name in RULE_FIELDS and variant is not None:
             raise ValueError(f"{name} is a rule, and the rules of {variant!r} are fixed; use Klondike/Custom-v0")
         if name not in RULE_FIELDS and name not in SETTING_NAMES:
-            raise ValueError(f"no such keyword: {name!r}; known: {', '.join((*RULE_FIELDS, *SETTING_NAMES))}")
+            known = ", ".join((*RULE_FIELDS, *SETTING_NAMES))
+            raise UnknownKeywordError(f"unexpected keyword argument {name!r}; known: {known}")
     rule_values = {name: value for name, value in keywords.items() if name in RULE_FIELDS}
     settings = {name: value for name, value in keywords.items() if name in SETTING_NAMES}
     return Rules(**rule_values) if variant is None else preset(variant), Settings(**settings)
@@ -108,14 +119,17 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     """The options of `reset`, empty for None.
 
     Raises:
-        ValueError: an option is unknown, or both a deal and a deck are given.
+        ValueError: they are no dict, one is unknown, or more than one says which game to start.
     """
+    if not isinstance(options, Mapping | None):
+        raise ValueError(f"options is {options!r}; allowed: a dict with any of {', '.join(RESET_OPTIONS + also)}")
     options = dict(options or {})
     for name in options:
         if name not in RESET_OPTIONS + also:
             raise ValueError(f"no such reset option: {name!r}; known: {', '.join(RESET_OPTIONS + also)}")
-    if "deal" in options and "deck" in options:
-        raise ValueError("reset options name a deal and a deck; give one of them")
+    games = [name for name in RESET_OPTIONS if name in options]
+    if len(games) > 1:
+        raise ValueError(f"reset options name a {' and a '.join(games)}; give one of them")
     return options
 
 
@@ -138,34 +152,15 @@ def read_deck(deck: Any) -> np.ndarray:
     return check_deck(deck)
 
 
-def one_deck_each(decks: Any, n: int) -> Sequence[Any]:
-    """The decks of a batch's reset option, one for each game and each as `read_deck` takes it.
-
-    Args:
-        decks: one deck for all games, or a list of `n` decks.
-        n: number of games.
-
-    Raises:
-        ValueError: there are not as many decks as games.
-    """
-    several = isinstance(decks, Sequence | np.ndarray) and not isinstance(decks, str) and len(decks) > 0
-    if not several or isinstance(decks[0], int | np.integer):
-        return [decks] * n
-    if len(decks) != n:
-        raise ValueError(f"the option deck has {len(decks)} decks; allowed: one for all games, or {n}")
-    return decks
-
-
 def legible_action(chosen: Any) -> int:
     """An action as a whole number that the kernels can take.
 
     Raises:
         ValueError: it is no whole number.
     """
-    try:
-        action = index(chosen)
-    except TypeError:
-        raise ValueError(f"action is {chosen!r}; allowed: a whole number 0 to {actions.N_ACTIONS - 1}") from None
+    action = whole_number(chosen)
+    if action is None:
+        raise ValueError(f"action is {chosen!r}; allowed: a whole number from 0 to {actions.N_ACTIONS - 1}")
     return action if abs(action) < _HUGE else actions.RESIGN
 
 
@@ -175,7 +170,10 @@ def legible_actions(chosen: Any) -> np.ndarray:
     Raises:
         ValueError: they are no whole numbers.
     """
-    array = np.array(chosen)
+    try:
+        array = np.array(chosen)
+    except ValueError:  # lists of unequal lengths
+        array = np.array(chosen, dtype=object)
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"actions are of type {array.dtype}; allowed: whole numbers 0 to {actions.N_ACTIONS - 1}")
     array = array.astype(np.int64)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import gymnasium
 import numpy as np
@@ -11,18 +13,13 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from klondike_env.checks import check_whole_number, whole_number
 from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
+from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import (
-    check_legal,
-    check_reset_options,
-    legible_actions,
-    one_deck_each,
-    read_deck,
-    split_keywords,
-)
+from klondike_env.settings import check_legal, check_reset_options, legible_actions, read_deck, split_keywords
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
 
@@ -36,10 +33,11 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or `DISABLED`, or its value.
         max_episode_steps: the step limit that `gymnasium.make_vec` passes; the same as `step_limit`.
         render_mode: as for `klondike_env.env.KlondikeEnv`.
+        threads: threads that share the work of a step, worth their cost from some thousand games on.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
-    `reset` takes the options "deal" (a number, or one for each game), "deck" (a deck, or one for each
-    game) and "reset_mask" (bool[num_envs], which games to reset).
+    `reset` takes the options "deal", "deck" and "position", each one for all games or one for each, and
+    "reset_mask" (bool[num_envs], which games to reset).
 
     Raises:
         ValueError: an argument has a value that is not allowed.
@@ -53,10 +51,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        threads: int = 1,
         **keywords: Any,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs is {num_envs!r}; allowed: a whole number from 1")
+        num_envs = check_whole_number("num_envs", num_envs, 1)
         check_render_mode(render_mode)
         if max_episode_steps is not None:
             keywords.setdefault("step_limit", max_episode_steps)
@@ -69,7 +67,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             "autoreset_mode": self.autoreset_mode,
         }
         self.rules, self.settings = split_keywords(variant, keywords)
-        self.games = self.settings.games(num_envs, self.rules)
+        self.games = self.settings.games(num_envs, self.rules, threads)
         self.deal_set = self.settings.deal_set()
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
@@ -77,8 +75,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._generators: list[np.random.Generator | None] = [None] * num_envs
-        self._ended = np.zeros(num_envs, dtype=bool)
-        self._dealt = False
+        self._dealt = np.zeros(num_envs, dtype=bool)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -91,12 +88,20 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         options = check_reset_options(options, also=("reset_mask",))
         rows = self._rows_to_reset(options.pop("reset_mask", None))
         self._seed(seed, rows)
-        self._deal(rows, options)
-        self._ended[rows] = False
-        self._dealt = True
+        self.deal(rows, options)
+        self._dealt[rows] = True
         here = np.zeros(self.num_envs, dtype=bool)
         here[rows] = True
         return self._observe(), self._infos(here)
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Observations and information of all games as they stand, in the form that `reset` returns.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
+        return self._observe(), self._infos(np.ones(self.num_envs, dtype=bool))
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Play one action in each game; what happens to a game that has ended says the autoreset mode.
@@ -108,37 +113,118 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         chosen = legible_actions(actions)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {chosen.shape}; allowed: ({self.num_envs},)")
-        waiting = self._ended.copy()
-        if not self._dealt or (self.autoreset_mode is AutoresetMode.DISABLED and waiting.any()):
+        waiting = self.games.over
+        if self.autoreset_mode is AutoresetMode.DISABLED and waiting.any():
             raise gymnasium.error.ResetNeeded("a game that is over was not reset; call reset() with a reset_mask")
-        self._play(chosen, ~waiting)
+        self.play(chosen, ~waiting)
         if waiting.any():  # only in NEXT_STEP mode: their action was ignored
-            self._deal(np.flatnonzero(waiting), {})
+            self.deal(np.flatnonzero(waiting), {})
         outcome = self.games.outcomes
         rewards = self.games.rewards.astype(np.float64)
         truncated = outcome == TRUNCATED
         terminated = (outcome != PLAYING) & ~truncated
-        self._ended = terminated | truncated
+        ended = terminated | truncated
         infos: dict[str, Any] = {}
-        if self.autoreset_mode is AutoresetMode.SAME_STEP and self._ended.any():
-            infos = self._finals(self._ended)
-            self._deal(np.flatnonzero(self._ended), {})
-            self._ended = np.zeros(self.num_envs, dtype=bool)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and ended.any():
+            infos = self._finals(ended)
+            self.deal(np.flatnonzero(ended), {})
         return self._observe(), rewards, terminated, truncated, infos | self._infos(np.ones(self.num_envs, dtype=bool))
 
+    def get_state(self, row: int) -> bytes:
+        """One game as bytes for `set_state`, here or in a single environment; see `KlondikeEnv.get_state`.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: there is no such row.
+        """
+        self._need_games()
+        return self.games.get_state(row)
+
+    def set_state(self, row: int, state: bytes) -> None:
+        """Restore one game from the bytes of `get_state`; `observe` then shows it.
+
+        Each row keeps its own random generator.
+
+        Raises:
+            ValueError: there is no such row, the bytes are damaged, or the game was saved under other
+                rules or options.
+        """
+        self.games.set_state(state, row)
+        self._dealt[row] = True
+
+    def copy_rows(self, sources: Any, targets: Any) -> None:
+        """Make games copies of other games, with their history; each row keeps its own random generator.
+
+        Args:
+            sources: int[m], or one row for all targets.
+            targets: int[m].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: a row is out of range, or there are more or fewer sources than targets.
+        """
+        self._need_games()
+        self.games.copy_rows(sources, targets)
+
+    def clone(self) -> Self:
+        """A copy that plays on by itself and equally: the games, their history and the random generators."""
+        return copy.deepcopy(self)
+
+    def determinize(self, rng: Any, rows: Any = None) -> Self:
+        """A copy in which unseen cards are shuffled uniformly over the unseen places, each game by itself.
+
+        Args:
+            rng: a numpy Generator, or a whole number as a seed.
+            rows: int[m], the games to shuffle; all by default.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: a row is out of range, or `rng` is neither of these.
+        """
+        self._need_games()
+        copied = self.clone()
+        copied.games.shuffle_unseen(rng, rows)
+        return copied
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the games; others can be started by `reset`."""
+        self._dealt[:] = False
+
     def action_masks(self) -> np.ndarray:
-        """The legal actions as bool[num_envs, 313]."""
+        """The legal actions as bool[num_envs, 313].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
         return self.games.masks.astype(bool)
 
+    def _need_games(self) -> None:
+        if not self._dealt.all():
+            raise gymnasium.error.ResetNeeded("a game was not started; call reset() first")
+
     def render(self) -> tuple[Any, ...] | None:
-        """The board of each game, as the single environment renders it; None without a mode."""
+        """The board of each game, as the single environment renders it; None without a mode.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+        """
+        self._need_games()
         return render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
 
-    def _play(self, chosen: np.ndarray, active: np.ndarray) -> None:
-        """Step the active games under the policy for illegal actions."""
+    def play(self, chosen: np.ndarray, active: np.ndarray) -> None:
+        """Step the active games under the policy for illegal actions; `step` without what it returns.
+
+        chosen: int64[num_envs]; active: bool[num_envs].
+
+        Raises:
+            gymnasium.error.ResetNeeded: a game was not started.
+            ValueError: an action is illegal and the policy is to raise.
+        """
+        self._need_games()
         if self.settings.illegal_action == "raise":
             check_legal(self.games, chosen, np.flatnonzero(active))
-        self.games.step(chosen, None if active.all() else active)
+        self.games.step(chosen, None if active.all() else active, self.observer.follower(self.games))
         if self.settings.illegal_action == "terminate":
             self.games.forfeit(np.flatnonzero(self.games.illegal & active))
 
@@ -151,29 +237,65 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return np.flatnonzero(mask)
 
     def _seed(self, seed: int | list[int | None] | None, rows: np.ndarray) -> None:
-        """Give each of the rows a fresh generator where a seed is given, or where it has none yet."""
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+        """Give each of the rows a fresh generator where a seed is given."""
+        first = whole_number(seed)
+        seeds: Any = seed if first is None else [first + i for i in range(self.num_envs)]
+        if seeds is not None and not isinstance(seeds, Sequence | np.ndarray):
+            raise ValueError(f"seed is {seed!r}; allowed: a whole number, or one for each of {self.num_envs} games")
         if seeds is not None and len(seeds) != self.num_envs:
             raise ValueError(f"seed has length {len(seeds)}; allowed: {self.num_envs}, one for each game")
         for row in rows:
             own = None if seeds is None else seeds[row]
-            if own is not None or self._generators[row] is None:
+            if own is not None:
                 self._generators[row], _ = seeding.np_random(own)
 
-    def _deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
-        """Start games in these rows."""
+    def deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
+        """Start games in these rows, each on its own generator's next deal unless options name the games.
+
+        rows: int64[m]; options: those of `reset` but "reset_mask".
+        """
         if "deck" in options:
-            decks = one_deck_each(options["deck"], self.num_envs)
-            self.games.deal_decks([read_deck(decks[row]) for row in rows], rows)
+            deck = options["deck"]
+            is_one = isinstance(deck, str | Mapping) or not np.iterable(deck) or not any(map(np.iterable, deck))
+            self.games.deal_decks([read_deck(own) for own in self._for_each("deck", deck, is_one, rows)], rows)
         elif "deal" in options:
-            self.games.deal(np.broadcast_to(options["deal"], self.num_envs)[rows], rows)
+            deal = options["deal"]
+            self.games.deal(self._for_each("deal", deal, isinstance(deal, str) or not np.iterable(deal), rows), rows)
+        elif "position" in options:
+            position = options["position"]
+            positions = self._for_each("position", position, isinstance(position, str | np.void), rows)
+            records = [
+                read_position(own, self.rules, self._generator(row)) for own, row in zip(positions, rows, strict=True)
+            ]
+            self.games.start_positions(np.concatenate(records), rows)
         else:
             self.games.deal([self._draw_deal(row) for row in rows], rows)
 
+    def _for_each(self, name: str, value: Any, is_one: bool, rows: np.ndarray) -> list[Any]:
+        """What a reset option says for each of the rows: `value` itself if it is one for all, or their own.
+
+        Raises:
+            ValueError: it is neither one for all nor as many as there are games.
+        """
+        if is_one:
+            return [value] * len(rows)
+        if not np.iterable(value):
+            raise ValueError(f"reset option {name!r} is {value!r}; allowed: one for all, or {self.num_envs}")
+        each = list(value)
+        if len(each) != self.num_envs:
+            raise ValueError(f"reset option {name!r} has length {len(each)}; allowed: one for all, or {self.num_envs}")
+        return [each[row] for row in rows]
+
     def _draw_deal(self, row: int) -> int:
+        return draw_deal(self._generator(row), self.deal_set)
+
+    def _generator(self, row: int) -> np.random.Generator:
+        """The random generator of a row, made from fresh entropy if it was never seeded."""
         generator = self._generators[row]
-        assert generator is not None  # reset() came first
-        return draw_deal(generator, self.deal_set)
+        if generator is None:
+            generator, _ = seeding.np_random()
+            self._generators[row] = generator
+        return generator
 
     def _observe(self) -> Any:
         return self.observer.batch(self.games)
@@ -197,13 +319,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
     def _finals(self, ended: np.ndarray) -> dict[str, Any]:
         """What SAME_STEP adds: last observation and information of the games that have just ended."""
-        observations = self._observe()
+        rows = np.flatnonzero(ended)
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row in np.flatnonzero(ended):
-            if isinstance(observations, dict):
-                final_obs[row] = {name: part[row].copy() for name, part in observations.items()}
-            else:
-                final_obs[row] = observations[row].copy()
+        for row, observation in zip(rows, self.observer.each(self.games, rows), strict=True):
+            final_obs[row] = observation
         return {
             "final_obs": final_obs,
             "_final_obs": ended.copy(),

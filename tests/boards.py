@@ -13,7 +13,6 @@ import numpy as np
 
 from klondike_env.cards import card_text, parse_card
 from klondike_env.engine import actions
-from klondike_env.engine.batch import open_game, show_mask
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, OUTCOME_NAMES, PLAYING, STATE, TALON
 from klondike_env.rules import Rules
@@ -75,13 +74,6 @@ def _cards(text: str) -> list[int]:
 
 def _text(cards: Sequence[int]) -> str:
     return " ".join(card_text(int(card)) for card in cards)
-
-
-def resume(games: Games, row: int, record: np.void) -> None:
-    """Let a row of the engine go on from a record, with nothing visited before."""
-    games.states[row] = record
-    open_game(games.states, row, games.turns, games._visited, games.setup)
-    show_mask(games.states, row, games.turns, games.masks)
 
 
 class Table(ABC):
@@ -168,7 +160,7 @@ class EngineTable(Table):
     def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
         self.games = Games(1, rules, **options)
         if start.dtype == STATE:
-            resume(self.games, 0, start)
+            self.games.resume(start)
         else:
             self.games.deal_decks(start[None])
 

@@ -123,6 +123,9 @@ def test_what_cannot_be_measured_is_refused_in_one_line(monkeypatch, tmp_path):
     unknown = bench("--only", "bathed")
     known = "batched, threaded, single, vector, sb3, startup, peers"
     assert (unknown.exit_code, unknown.stderr) == (2, f"klondike: there is no part 'bathed'; known: {known}\n")
+    nowhere = bench("--json", str(tmp_path / "missing" / "figures.json"))
+    assert nowhere.exit_code == 2
+    assert nowhere.stderr.endswith("missing to write figures.json to; make it first\n")
     monkeypatch.setattr(soak, "_STATUS", tmp_path / "statm")
     no_memory = bench("--soak", "1")
     assert no_memory.exit_code == 2

@@ -33,12 +33,11 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from agents.network import PolicyNetwork, Trunk, useful_codes
 from agents.policy import PolicyAgent, pack_policy
 from klondike_env.deals import VALIDATION_DEALS
-from klondike_env.engine.games import Games
+from klondike_env.sb3 import KlondikeVecEnv
 from train.config import ConfigError, PpoConfig, load_config, save_config
 from train.files import claim_run_dir, write_atomically
 from train.play import play_games
 from train.results import CurvePoint, RunResult
-from train.vec_env import GamesVecEnv
 
 CONFIG_FILE = "config.yaml"
 WEIGHTS_FILE = "policy.safetensors"
@@ -176,22 +175,14 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
     if config.device.startswith("cuda") and not torch.cuda.is_available():
         raise ConfigError(f"device is {config.device!r}, but torch finds no GPU; use device=auto or device=cpu")
     torch.distributions.Distribution.set_default_validate_args(False)
-    games = Games(
-        config.n_games,
-        config.game,
-        talon=config.talon,
-        no_repeats=config.env.no_repeats,
-        auto_finish=config.env.auto_finish,
-        stall_limit=config.env.stall_limit,
-        reward=config.env.reward,
-    )
     trained = _load_trained(config.directory) if resume else Trained()
     if not resume:
         claim_run_dir(config.directory)
         save_config(config, config.directory / CONFIG_FILE)
     budget = Budget(config, trained)
-    env = GamesVecEnv(games, seed=config.seed + trained.frames)
+    env = make_env(config)
     model = _load_model(config, env) if resume else make_model(config, env)
+    env.seed(_deal_seed(config.seed, trained.frames))  # only now, as making or loading a model seeds its environment
     model.budget = budget
     start, end = config.learning_rate, 0.0 if config.schedule == "linear" else config.learning_rate
     model.lr_schedule = lambda _: budget.scaled(start, end)
@@ -207,6 +198,27 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
     return RunResult(
         weights=config.directory / WEIGHTS_FILE, frames=trained.frames, seconds=trained.seconds, curve=trained.curve
     )
+
+
+def make_env(config: PpoConfig) -> KlondikeVecEnv:
+    """The games that are trained on."""
+    return KlondikeVecEnv(
+        config.n_games,
+        **config.game.to_dict(),
+        talon=config.talon,
+        no_repeats=config.env.no_repeats,
+        auto_finish=config.env.auto_finish,
+        stall_limit=config.env.stall_limit,
+        reward=config.env.reward,
+    )
+
+
+def _deal_seed(seed: int, frames: int) -> int:
+    """A seed of deals for a run, or part of a resumed run, that no other one shares.
+
+    Game i takes this seed + i: neighbouring seeds of runs would share most of their deals.
+    """
+    return int(np.random.SeedSequence([seed, frames]).generate_state(1, np.uint64)[0])
 
 
 def _learn(model: TimedPPO, watch: Watch, *, resume: bool) -> None:
@@ -252,7 +264,7 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
     write_atomically(directory / TRAINING_FILE, trained.model_dump_json(indent=2) + "\n")
 
 
-def make_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+def make_model(config: PpoConfig, env: KlondikeVecEnv) -> TimedPPO:
     """An untrained model; its `budget` must be set before it learns."""
     extractor = {
         "useful": useful_codes(config.game, config.talon),
@@ -288,7 +300,7 @@ def _load_trained(directory: Path) -> Trained:
     return Trained.model_validate_json(file.read_text())
 
 
-def _load_model(config: PpoConfig, env: GamesVecEnv) -> TimedPPO:
+def _load_model(config: PpoConfig, env: KlondikeVecEnv) -> TimedPPO:
     return TimedPPO.load(config.directory / CHECKPOINT_FILE, env=env, device=config.device)
 
 

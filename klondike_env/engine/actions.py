@@ -19,6 +19,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from klondike_env.cards import KING, N_CARDS, SUIT_LETTERS, card_at, card_text, parse_card, rank_of
+from klondike_env.checks import check_whole_number
 
 N_DESTINATIONS = 6
 TO_FOUNDATION = 0
@@ -44,10 +45,8 @@ def encode(card: int | None = None, destination: int | None = None) -> int:
     """
     if card is None and destination is None:
         return STOCK_ACTION
-    if card is None or not 0 <= card < N_CARDS:
-        raise ValueError(f"card is {card!r}; allowed: 0 to {N_CARDS - 1}")
-    if destination is None or not 0 <= destination < N_DESTINATIONS:
-        raise ValueError(f"destination is {destination!r}; allowed: 0 to {N_DESTINATIONS - 1}")
+    card = check_whole_number("card", card, 0, N_CARDS - 1)
+    destination = check_whole_number("destination", destination, 0, N_DESTINATIONS - 1)
     return card * N_DESTINATIONS + destination
 
 
@@ -57,11 +56,10 @@ def decode(action: int) -> Action:
     Raises:
         ValueError: the id is not 0..312.
     """
-    if not 0 <= action < N_ACTIONS:
-        raise ValueError(f"action is {action!r}; allowed: 0 to {N_ACTIONS - 1}")
+    action = check_whole_number("action", action, 0, N_ACTIONS - 1)
     if action == STOCK_ACTION:
         return Action(None, None)
-    return Action(*divmod(int(action), N_DESTINATIONS))
+    return Action(*divmod(action, N_DESTINATIONS))
 
 
 def name(action: int) -> str:

@@ -14,6 +14,7 @@ from klondike_env.engine.scoring import Scheme, play, potential
 from klondike_env.engine.state import PLAYING, TALON, WON
 
 NO_ACTION = -(2**62)  # a row with this action is left alone; far from any number an agent may return
+FRESH_START = 2  # what is added to the version of a row that goes on from anything but a step
 
 # What one game needs between steps beside its state, and what its last step gave.
 TURN = np.dtype(
@@ -36,7 +37,7 @@ TURN = np.dtype(
 @kernel
 def open_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, setup: Setup) -> None:
     """Prepare the first decision of a game that has just been dealt."""
-    turns[i]["version"] += 2
+    turns[i]["version"] += FRESH_START
     turns[i]["reward"] = 0.0
     turns[i]["illegal"] = False
     turns[i]["visited_count"] = 0

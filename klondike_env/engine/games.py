@@ -5,23 +5,39 @@ The Gymnasium environments, evaluation and training all play through `Games`.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from klondike_env.cards import N_CARDS
+from klondike_env.checks import check_choice, check_flag, check_whole_number
 from klondike_env.deals import CUSTOM_DEAL, check_deck, decks_of
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.batch import NO_ACTION, TURN, deal_games, step_games
+from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, step_games
+from klondike_env.engine.determinize import determinize_games, draw_seeds
+from klondike_env.engine.faults import check_record
+from klondike_env.engine.legal import N_MOVE_SETS
 from klondike_env.engine.outcome import NO_LIMIT, Options, Setup
+from klondike_env.engine.restore import index_records, resume_games, settle_records
 from klondike_env.engine.sampling import sample_actions
-from klondike_env.engine.state import LOST, PLAYING, new_states
+from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
+from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
+from klondike_env.engine.threads import run_sliced
 from klondike_env.engine.views import write_views
-from klondike_env.reward import scheme
+from klondike_env.reward import SCHEMES, scheme
 from klondike_env.rules import Rules
 
 DEFAULT_STALL_LIMIT = 250
 TALON_MODES = ("draw", "reach")
 _FIRST_CAPACITY = 64
+_WHY_OVER = {
+    WON: "all cards are on the foundations",
+    LOST: "no card can be moved, now or with any card that drawing can reach",
+    STALLED: "its steps without progress have reached the stall limit",
+    TRUNCATED: "its steps have reached the step limit",
+}
 
 
 class Games:
@@ -38,6 +54,7 @@ class Games:
         step_limit: steps that end a game as truncated; None for no limit.
         reward: a scheme of `klondike_env.reward`.
         masks: whether to keep action masks; without them `masks` has no rows and steps are faster.
+        threads: threads that share the work of a step, worth their cost from some thousand games on.
 
     Attributes:
         states: STATE[n], the games; see `klondike_env.engine.state`.
@@ -66,21 +83,31 @@ class Games:
         step_limit: int | None = None,
         reward: str = "win",
         masks: bool = True,
+        threads: int = 1,
     ) -> None:
-        if talon not in TALON_MODES:
-            raise ValueError(f"talon is {talon!r}; allowed: {', '.join(TALON_MODES)}")
+        n = check_whole_number("the number of games", n, 1)
         self.rules = rules
+        options = {
+            "talon": check_choice("talon", talon, TALON_MODES),
+            "no_repeats": check_flag("no_repeats", no_repeats),
+            "auto_finish": check_flag("auto_finish", auto_finish),
+            "stall_limit": check_limit("stall_limit", stall_limit),
+            "step_limit": check_limit("step_limit", step_limit),
+            "reward": check_choice("reward", reward, tuple(SCHEMES)),
+        }
+        self._header = write_header({**rules.to_dict(), **options})
         self.setup = Setup(
             rules=rules.params(),
             options=Options(
                 reach=int(talon == "reach"),
                 no_repeats=int(no_repeats),
                 auto_finish=int(auto_finish),
-                stall_limit=_limit("stall_limit", stall_limit),
-                step_limit=_limit("step_limit", step_limit),
+                stall_limit=NO_LIMIT if stall_limit is None else int(stall_limit),
+                step_limit=NO_LIMIT if step_limit is None else int(step_limit),
             ),
             scheme=scheme(reward),
         )
+        self.threads = check_whole_number("threads", threads, 1)
         self._packed = self.setup.packed()
         self.states = new_states(n)
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
@@ -129,16 +156,22 @@ class Games:
         self._start(np.stack([check_deck(deck) for deck in decks]), np.full(len(decks), CUSTOM_DEAL), rows)
 
     def _start(self, decks: np.ndarray, deals: Any, rows: Any) -> None:
-        rows = np.arange(len(self)) if rows is None else np.asarray(rows, dtype=np.int64)
+        rows = self._rows(rows)
+        if len(decks) != len(rows):
+            raise ValueError(f"{len(decks)} deals are given for {len(rows)} games")
         deal_games(self.states, self.turns, self._visited, self.masks, rows, decks, self._packed)
         self.deals[rows] = deals
 
-    def step(self, actions: np.ndarray, active: np.ndarray | None = None) -> int:
+    def step(
+        self, actions: np.ndarray, active: np.ndarray | None = None, then: Callable[[slice], Any] | None = None
+    ) -> int:
         """Play one action in each game. Games that have ended are left alone.
 
         Args:
             actions: int64[n], each 0 to 312; any other number is refused like an illegal action.
             active: bool[n]; where False the game is left alone. All are active by default.
+            then: called with the rows that were stepped, a slice of the batch for each thread and in that
+                thread, such as `Observer.follower` gives.
 
         Returns:
             How many games ended with this step.
@@ -146,12 +179,23 @@ class Games:
         if active is not None:
             actions = np.where(active, actions, NO_ACTION)
         self._make_room()
-        return step_games(self.states, self.turns, self._visited, self.masks, actions, self._packed)
+
+        def play(rows: slice) -> int:
+            arrays = self.states[rows], self.turns[rows], self._visited[rows], self.masks[rows]
+            ended = step_games(*arrays, actions[rows], self._packed)
+            if then is not None:
+                then(rows)
+            return ended
+
+        return sum(run_sliced(self.threads, len(self), play))
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""
         actions = np.empty(len(self), dtype=np.int64)
-        sample_actions(self.turns, generator.random(len(self)), actions)
+        uniforms = generator.random(len(self))
+        run_sliced(
+            self.threads, len(self), lambda rows: sample_actions(self.turns[rows], uniforms[rows], actions[rows])
+        )
         return actions
 
     def forfeit(self, rows: np.ndarray) -> None:
@@ -160,26 +204,192 @@ class Games:
         if len(self.masks):
             self.masks[rows] = 1
 
-    def _make_room(self) -> None:
-        """Double the room for visited positions when a game may fill it with its next step."""
+    def _make_room(self, count: int = 0) -> None:
+        """Double the room for visited positions until `count` fit, and more than any game has visited."""
         n, capacity = self._visited.shape
-        if capacity and int(self._visited_counts.max()) >= capacity:
+        while capacity and max(count, int(self._visited_counts.max()) + 1) > capacity:
             self._visited = np.concatenate([self._visited, np.zeros((n, capacity), dtype=np.uint64)], axis=1)
+            capacity *= 2
 
     def views(self) -> np.ndarray:
         """What a player knows of each game: STATE[n] with unseen cards overwritten, in a buffer used again."""
-        write_views(self.states, self._views)
+        run_sliced(self.threads, len(self), lambda rows: write_views(self.states[rows], self._views[rows]))
         return self._views
 
+    def resume(self, records: Any, rows: Any = None) -> None:
+        """Let games go on from records, with no position visited before.
 
-def _limit(field: str, value: int | None) -> int:
-    """A limit as the kernels take it.
+        Args:
+            records: STATE[m], or one record for all rows. They must be sound, of the same rules and not
+                over, as all records of `states` are while a game is played; `start_positions` checks that.
+                Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
+            rows: int[m]; all rows by default.
+
+        Raises:
+            ValueError: there are more or fewer records than rows, or they are no records.
+        """
+        rows = self._rows(rows)
+        self.states[rows] = _records(records, len(rows))
+        self.deals[rows] = CUSTOM_DEAL
+        versions = self.turns["version"][rows]
+        self.turns[rows] = np.zeros((), dtype=TURN)
+        self.turns["version"][rows] = versions
+        resume_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
+
+    def start_positions(self, records: Any, rows: Any = None) -> None:
+        """Let games go on from positions of any origin; nothing changes unless all of them can be played.
+
+        Args:
+            records: STATE[m], or one record for all rows, such as `klondike_env.position.parse_position`
+                gives. `place`, `row`, `face_up` and `outcome` follow from the rest.
+            rows: int[m]; all rows by default.
+
+        Raises:
+            ValueError: a position is not possible under the rules, or over; the message says why.
+        """
+        rows = self._rows(rows)
+        states = _records(records, len(rows)).copy()
+        for record in states:
+            check_record(record, self.rules)
+        index_records(states)
+        settle_records(states, self._packed, np.empty(N_MOVE_SETS, dtype=np.int64))
+        for outcome in states["outcome"].tolist():
+            if outcome != PLAYING:
+                raise ValueError(f"the position is over ({OUTCOME_NAMES[outcome]}): {_WHY_OVER[outcome]}")
+        self.resume(states, rows)
+
+    def get_state(self, row: int = 0) -> bytes:
+        """One game as bytes for `set_state`: all of its record, the positions visited, the last reward.
+
+        They hold the hidden cards. They are safe to load from anywhere, and fit only games of the same
+        rules and options.
+        """
+        row = check_whole_number("row", row, 0, len(self) - 1)
+        turn = self.turns[row]
+        visited = self._visited[row, : int(turn["visited_count"])]
+        game = SavedGame(self.states[row : row + 1], visited, self.deals[row], turn["reward"], turn["illegal"])
+        return write_game(game, self._header)
+
+    def set_state(self, state: bytes, row: int = 0) -> None:
+        """Restore a game from the bytes of `get_state`.
+
+        Raises:
+            ValueError: the bytes are damaged, or the game was saved under other rules or options.
+        """
+        row = check_whole_number("row", row, 0, len(self) - 1)
+        game = read_game(state, self._header)
+        check_record(game.record, self.rules)
+        index_records(game.record)
+        self._make_room(len(game.visited) + 1)
+        self.states[row] = game.record[0]
+        self.deals[row] = game.deal
+        self.turns[row]["reward"] = game.reward
+        self.turns[row]["illegal"] = game.illegal
+        self.turns[row]["visited_count"] = len(game.visited)
+        self._visited[row, : len(game.visited)] = game.visited
+        resume_games(self.states, self.turns, self._visited, self.masks, np.array([row]), self._packed)
+
+    def take(self, rows: Any) -> Games:
+        """Copies of some games as a batch of its own; a row may be named more than once. rows: int[m]."""
+        rows = self._rows(rows)
+        taken = copy.copy(self)
+        taken.states, taken.turns = _pick(self.states, rows), _pick(self.turns, rows)
+        taken.deals, taken._visited = self.deals[rows], self._visited[rows]
+        taken.masks = self.masks[rows] if len(self.masks) else self.masks
+        taken._views = new_states(len(rows))
+        taken._name_fields()
+        return taken
+
+    def copy_rows(self, sources: Any, targets: Any, origin: Games | None = None) -> None:
+        """Make games copies of other games, of this batch or of one with the same rules and options.
+
+        Args:
+            sources: int[m], or one row for all targets.
+            targets: int[m], rows of this batch.
+            origin: the batch of the sources; this one by default.
+
+        Raises:
+            ValueError: a row is out of range, there are more or fewer sources than targets, or the other
+                batch has other rules or options.
+        """
+        origin = self if origin is None else origin
+        sources, targets = origin._rows(sources), self._rows(targets)
+        if len(sources) not in (1, len(targets)):
+            raise ValueError(f"there are {len(sources)} sources for {len(targets)} targets")
+        if origin.setup != self.setup or bool(len(origin.masks)) != bool(len(self.masks)):
+            raise ValueError("the other games have other rules or options; copy rows of games that are alike")
+        self._make_room(origin._visited.shape[1])
+        _as_bytes(self.states)[targets] = _as_bytes(origin.states)[sources]
+        versions = self.turns["version"][targets]
+        _as_bytes(self.turns)[targets] = _as_bytes(origin.turns)[sources]
+        self.turns["version"][targets] = versions + FRESH_START
+        self.deals[targets] = origin.deals[sources]
+        self._visited[targets, : origin._visited.shape[1]] = origin._visited[sources]
+        if len(self.masks):
+            self.masks[targets] = origin.masks[sources]
+
+    def shuffle_unseen(self, rng: Any, rows: Any = None) -> None:
+        """Determinize games in place: their unseen cards are shuffled uniformly over the unseen places.
+
+        What the player knows, the legal moves and the positions visited stay as they are; the deal
+        number becomes -1.
+
+        Args:
+            rng: a numpy Generator, or a whole number as a seed.
+            rows: int[m]; all rows by default.
+
+        Raises:
+            ValueError: a row is out of range, or `rng` is neither of these.
+        """
+        rows = self._rows(rows)
+        seeds, cards = draw_seeds(rng, len(rows)), np.zeros(N_CARDS, dtype=np.uint8)
+        determinize_games(self.states, self.turns, self._visited, rows, seeds, cards, self._packed)
+        self.deals[rows] = CUSTOM_DEAL
+
+    def _rows(self, rows: Any) -> np.ndarray:
+        """Rows as int64[m]: all for None, one for a whole number.
+
+        Raises:
+            ValueError: a row is no whole number from 0 to n - 1.
+        """
+        if rows is None:
+            return np.arange(len(self))
+        array = np.atleast_1d(rows)
+        if array.ndim != 1 or not (np.issubdtype(array.dtype, np.integer) or array.size == 0):
+            raise ValueError(f"rows are {rows!r}; allowed: whole numbers from 0 to {len(self) - 1}")
+        for row in array[(array < 0) | (array >= len(self))][:1].tolist():
+            check_whole_number("row", row, 0, len(self) - 1)
+        return array.astype(np.int64)
+
+
+def _as_bytes(records: np.ndarray) -> np.ndarray:
+    """Records as rows of bytes, which numpy copies many times faster: uint8[n, k], the same memory."""
+    return records.view(np.uint8).reshape(len(records), -1)
+
+
+def _pick(records: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Copies of some records."""
+    return _as_bytes(records).take(rows, axis=0).view(records.dtype)[:, 0]
+
+
+def _records(records: Any, n: int) -> np.ndarray:
+    """Records as STATE[n].
+
+    Raises:
+        ValueError: they are no records, or neither one nor `n`.
+    """
+    array = np.asarray(records)
+    if array.dtype != STATE:
+        raise ValueError(f"records are of type {array.dtype}; allowed: the STATE of klondike_env.engine.state")
+    if array.shape not in ((), (1,), (n,)):
+        raise ValueError(f"records have shape {array.shape}; allowed: one, or ({n},)")
+    return np.broadcast_to(array, (n,))
+
+
+def check_limit(name: str, value: Any) -> int | None:
+    """A limit as an int of Python, or None.
 
     Raises:
         ValueError: the limit is neither None nor a positive whole number.
     """
-    if value is None:
-        return NO_LIMIT
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{field} is {value!r}; allowed: a whole number from 1, or None for no limit")
-    return value
+    return None if value is None else check_whole_number(name, value, 1, also=", or None for no limit")

@@ -328,10 +328,10 @@ def follow_games(
     states: np.ndarray,
     turns: np.ndarray,
     versions: np.ndarray,
+    out: np.ndarray,
     packed: np.ndarray,
     thoughtful: int,
     scales: np.ndarray,
-    out: np.ndarray,
 ) -> None:
     """Bring the observations of a batch up to date.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.games import Games
 from klondike_env.engine.outcome import Setup
+from klondike_env.engine.threads import run_sliced
 from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
@@ -88,27 +90,49 @@ class Observer:
             float32[n, N_CODES] for the flat form, the codes as uint8[n, N_CODES] for the others. Only
             what the last step changed is written; after anything else the whole is.
         """
+        run_sliced(games.threads, len(games), self.follower(games))
+        return self._followed
+
+    def follower(self, games: Games) -> Callable[[slice], None]:
+        """What brings the array of `follow` up to date for some rows; for `Games.step`, which calls it in threads."""
         if games is not self._games:
             self._games = games
             self._versions = np.full(len(games), _NOT_SEEN, dtype=np.int64)
             self._followed = np.empty((len(games), N_CODES), dtype=self._scales.dtype)
-        follow_games(
-            games.states, games.turns, self._versions, self._packed, self._thoughtful, self._scales, self._followed
-        )
-        return self._followed
+        return self._follow
+
+    def _follow(self, rows: slice) -> None:
+        assert self._games is not None  # follower() came first
+        arrays = self._games.states[rows], self._games.turns[rows], self._versions[rows], self._followed[rows]
+        follow_games(*arrays, self._packed, self._thoughtful, self._scales)
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""
-        followed = self.follow(games).copy()
+        return self._in_form(self._copy(self.follow(games), games.threads), games.masks)
+
+    def each(self, games: Games, rows: np.ndarray) -> list[Any]:
+        """The observations of some games, one by one in fresh arrays; rows: int64[m]. They are not followed."""
+        observations = self._in_form(self._encode(games.states[rows], self._scales), games.masks[rows])
         if self.form == "flat":
-            return followed
+            return [row.copy() for row in observations]
+        return [{name: part[i].copy() for name, part in observations.items()} for i in range(len(rows))]
+
+    def _in_form(self, codes: np.ndarray, masks: np.ndarray) -> Any:
+        if self.form == "flat":
+            return codes
         observation = {
-            "cards": followed[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
-            "table": followed[:, N_CARD_CODES:],
+            "cards": codes[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
+            "table": codes[:, N_CARD_CODES:],
         }
         if self.form == "dict":
-            observation["action_mask"] = games.masks.copy()
+            observation["action_mask"] = masks.copy()
         return observation
+
+    def _copy(self, followed: np.ndarray, threads: int) -> np.ndarray:
+        """A copy that several threads make, for it takes as long as all the rest."""
+        copied = np.empty_like(followed)
+        run_sliced(threads, len(followed), lambda rows: np.copyto(copied[rows], followed[rows]))
+        return copied
 
     def single(self, games: Games) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""

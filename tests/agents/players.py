@@ -9,7 +9,6 @@ from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
 from klondike_env.rules import PRESETS, Rules
-from tests.boards import resume
 
 DRAW1 = PRESETS["draw1"]
 CLASSIC = PRESETS["classic"]
@@ -25,7 +24,7 @@ def decide(agent: Agent, record: np.void, rules: Rules = DRAW1, seed: int = 0) -
 def decisions(agent: Agent, record: np.void, rules: Rules = DRAW1, *, seed: int = 0, limit: int = 100) -> list[str]:
     """The names of the actions an agent plays on from a board, until it gives up or the game ends."""
     games = Games(1, rules, talon=agent.talon_for(rules))
-    resume(games, 0, record)
+    games.resume(record)
     agent.start(1, rules, seed)
     names: list[str] = []
     while not games.over[0] and len(names) < limit:

@@ -6,14 +6,14 @@ import pytest
 from agents.random_agent import RandomAgent
 from klondike_env.engine.games import Games
 from tests.agents.players import DRAW1
-from tests.boards import board, resume
+from tests.boards import board
 
 N = 6000
 
 
 def test_every_legal_action_is_equally_likely() -> None:
     games = Games(1, DRAW1)
-    resume(games, 0, board("9D", "TS", "TC", "AH", stock="4C 3C"))
+    games.resume(board("9D", "TS", "TC", "AH", stock="4C 3C"))
     views, masks = np.repeat(games.views(), N), np.repeat(games.masks, N, axis=0)
     views["steps"] = np.arange(N)
     agent = RandomAgent()

@@ -49,20 +49,22 @@ def test_the_stock_has_neither_card_nor_destination() -> None:
     assert actions.name(312) == "stock"
 
 
-@pytest.mark.parametrize("action", [-1, 313, -313])
-def test_decode_refuses_other_numbers(action: int) -> None:
-    with pytest.raises(ValueError, match=f"^action is {action}; allowed: 0 to 312$"):
+@pytest.mark.parametrize("action", [-1, 313, -313, 1.5, True, None, "stock"])
+def test_decode_and_name_refuse_other_numbers(action: int) -> None:
+    with pytest.raises(ValueError, match=f"^action is {action!r}; allowed: a whole number from 0 to 312$"):
         actions.decode(action)
+    with pytest.raises(ValueError, match=f"^action is {action!r}; allowed: "):
+        actions.name(action)
 
 
 @pytest.mark.parametrize(
     ("card", "destination", "message"),
     [
-        (52, 0, "card is 52; allowed: 0 to 51"),
-        (-1, 0, "card is -1; allowed: 0 to 51"),
-        (None, 0, "card is None; allowed: 0 to 51"),
-        (0, 6, "destination is 6; allowed: 0 to 5"),
-        (0, None, "destination is None; allowed: 0 to 5"),
+        (52, 0, "card is 52; allowed: a whole number from 0 to 51"),
+        (-1, 0, "card is -1; allowed: a whole number from 0 to 51"),
+        (None, 0, "card is None; allowed: a whole number from 0 to 51"),
+        (0, 6, "destination is 6; allowed: a whole number from 0 to 5"),
+        (0, None, "destination is None; allowed: a whole number from 0 to 5"),
     ],
 )
 def test_encode_refuses_what_is_out_of_range(card: int | None, destination: int | None, message: str) -> None:

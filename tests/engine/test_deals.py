@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,10 +108,23 @@ def test_ranges_of_deals_do_not_meet() -> None:
     assert limits == [(0, 1_000_000), (1_000_000, 2_000_000), (2_000_000, 2**53)]
 
 
-@pytest.mark.parametrize("deal", [-1, 2**53])
-def test_a_deal_out_of_range_is_refused(deal: int) -> None:
-    with pytest.raises(ValueError, match=f"^deal is {deal}; allowed: 0 to {2**53 - 1}$"):
+@pytest.mark.parametrize("deal", [-1, 2**53, 2**70, 1.0, "x", None, True])
+def test_what_is_no_deal_number_is_refused(deal: int) -> None:
+    with pytest.raises(ValueError, match=f"^deal is {deal!r}; allowed: a whole number from 0 to {2**53 - 1}$"):
         deck_of(deal)
+    with pytest.raises(ValueError, match=f"^deal is {deal!r};"):
+        decks_of([0, deal])
+
+
+@pytest.mark.parametrize("deals", [np.array([0, -1]), np.array([2**53], dtype=np.uint64), np.array([0.5])])
+def test_an_array_with_what_is_no_deal_number_is_refused(deals: np.ndarray) -> None:
+    with pytest.raises(ValueError, match=r"^deal is .*; allowed: a whole number from 0 to 9007199254740991$"):
+        decks_of(deals)
+
+
+def test_deals_must_be_a_list() -> None:
+    with pytest.raises(ValueError, match=r"^deals are 5; allowed: a list of deal numbers$"):
+        decks_of(5)
 
 
 @pytest.mark.parametrize(
@@ -120,12 +133,17 @@ def test_a_deal_out_of_range_is_refused(deal: int) -> None:
         (range(51), "a deck has 52 cards; this one has shape (51,)"),
         ([*range(51), 52], "card 51 of the deck is 52; allowed: 0 to 51"),
         ([-1, *range(1, 52)], "card 0 of the deck is -1; allowed: 0 to 51"),
+        ([*range(51), 51.0], "card 51 of the deck is 51.0; allowed: 0 to 51"),
+        ([False, *range(1, 52)], "card 0 of the deck is False; allowed: 0 to 51"),
+        (None, "deck is None; allowed: a list of 52 card ids"),
+        (7, "deck is 7; allowed: a list of 52 card ids"),
+        ([[0, 1], [2]], "a deck has 52 cards; this one has shape (2,)"),
         ([*range(51), 7], "card 51 of the deck is 7, which is there already"),
     ],
 )
-def test_a_deck_with_wrong_cards_is_refused(deck: Iterable[int], message: str) -> None:
+def test_a_deck_with_wrong_cards_is_refused(deck: Any, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        check_deck(np.array(list(deck)))
+        check_deck(deck)
 
 
 def test_a_right_deck_passes_the_check() -> None:

@@ -14,7 +14,6 @@ from klondike_env.cards import UNSEEN
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, PLAYING, TALON
 from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
-from tests.boards import resume
 from tests.reference import may_lie_on
 
 N_GAMES = 8
@@ -175,7 +174,7 @@ def test_no_repeats_shows_a_position_twice_only_where_every_action_leads_back(ru
             if record["since_progress"] == 0:
                 visited[row].clear()
             elif no_repeats_key(record, rules) in visited[row]:
-                resume(without, 0, before[row])
+                without.resume(before[row])
                 assert (masks[row] == without.masks[0]).all()  # nothing was masked
             visited[row].add(no_repeats_key(record, rules))
         before, masks = games.states.copy(), games.masks.copy()
@@ -225,7 +224,7 @@ def test_what_the_player_has_not_seen_changes_no_mask_and_no_view(rules: Rules, 
         row = int(chance.integers(N_GAMES))
         if games.over[row]:
             continue
-        resume(other, 0, shuffle_hidden(games.states[row], chance))
+        other.resume(shuffle_hidden(games.states[row], chance))
         assert (other.masks[0] == games.masks[row]).all()
         assert other.views()[0] == games.views()[row]
 
@@ -259,7 +258,7 @@ def test_the_order_of_columns_changes_no_mask(rules: Rules, talon: str) -> None:
             record[name] = games.states[row][name][order]
         on_columns = record["place"] < N_COLUMNS
         record["place"][on_columns] = np.argsort(order)[record["place"][on_columns]]
-        resume(other, 0, record)
+        other.resume(record)
         assert (other.masks[0] == games.masks[row]).all()
 
 
@@ -289,7 +288,7 @@ def test_a_copied_record_is_a_copied_game(rules: Rules, talon: str) -> None:
     games.deal([5])
     for _ in range(20):
         games.step(random_actions(games.masks, chance))
-    resume(copy, 0, games.states[0])
+    copy.resume(games.states[0])
     while games.outcomes[0] == PLAYING:
         chosen = random_actions(games.masks, chance)
         games.step(chosen)

@@ -96,10 +96,10 @@ def test_specs_pickles_and_copies_keep_the_set(deals):
     ("deals", "message"),
     [
         ([], "deals: there is no deal number; give at least one"),
-        ([1, -1], f"deal is -1; allowed: 0 to {2**53 - 1}"),
-        ([1.5], f"deals are of type float64; allowed: whole numbers 0 to {2**53 - 1}"),
+        ([1, -1], f"deal is -1; allowed: a whole number from 0 to {2**53 - 1}"),
+        ([1.5], f"deal is 1.5; allowed: a whole number from 0 to {2**53 - 1}"),
         (7, "deals is 7; allowed: a list of deal numbers, a range as text, or a file's path"),
-        (range(0, 2**53 + 1), f"deal is {2**53}; allowed: 0 to {2**53 - 1}"),
+        (range(0, 2**53 + 1), f"deal is {2**53}; allowed: a whole number from 0 to {2**53 - 1}"),
         ("9-3", f"deals are '9-3'; allowed: two numbers from 0 to {2**53 - 1} in order"),
         (f"0-{2**53}", f"deals are '0-{2**53}'; allowed: two numbers from 0 to {2**53 - 1} in order"),
         (
@@ -179,7 +179,7 @@ def test_a_deck_that_is_none_is_refused(deck, message):
 
 
 def test_a_batch_refuses_more_or_fewer_decks_than_games():
-    with pytest.raises(ValueError, match=r"^the option deck has 2 decks; allowed: one for all games, or 3$"):
+    with pytest.raises(ValueError, match=r"^reset option 'deck' has length 2; allowed: one for all, or 3$"):
         gym.make_vec("Klondike/Draw1-v0", num_envs=3).reset(options={"deck": [format_deck(deck_of(0))] * 2})
 
 

@@ -271,11 +271,48 @@ def test_the_default_observation_is_flat_and_documented():
     assert all(field.meaning for field in (*CARD_FIELDS, *TABLE_FIELDS))
 
 
+def afresh(observer, games):
+    return observer.flat(games.states) if observer.form == "flat" else observer.codes(games.states)
+
+
+@pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
-def test_following_games_gives_the_same_as_observing_them_afresh(rules, options):
+def test_following_games_gives_the_same_as_observing_them_afresh(rules, options, form, thoughtful):
     observer = None
     for step, games in enumerate(positions(rules, 32, 400, seed=4, stall_limit=40, reward="standard", **options)):
-        observer = observer or Observer("flat", games.setup)
+        observer = observer or Observer(form, games.setup, thoughtful=thoughtful)
         if step % 7 != 3:  # a follower may miss steps
-            np.testing.assert_array_equal(observer.follow(games), observer.flat(games.states))
+            np.testing.assert_array_equal(observer.follow(games), afresh(observer, games))
+
+
+CHANGES = {
+    "a deal": lambda games, other: games.deal([7, 8], [0, 2]),
+    "a deal after another": lambda games, other: (games.deal([7, 8], [0, 2]), games.deal([9, 10], [0, 2])),
+    "a record": lambda games, other: games.resume(other.states[1], [0, 2]),
+    "a saved game": lambda games, other: games.set_state(other.get_state(1), 2),
+    "copies of other games": lambda games, other: games.copy_rows([1, 0], [0, 2], other),
+    "copies of its own games": lambda games, other: games.copy_rows([1, 1], [0, 2]),
+    "a shuffle of unseen cards": lambda games, other: games.shuffle_unseen(5),
+    "a forfeit": lambda games, other: games.forfeit(np.array([1])),
+    "nothing": lambda games, other: None,
+}
+
+
+@pytest.mark.parametrize("thoughtful", [False, True])
+@pytest.mark.parametrize("stepped", [False, True])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_follower_notices(change, stepped, thoughtful):
+    generator = np.random.default_rng(1)
+    games, other = (Games(3, PRESETS["draw3"]) for _ in range(2))
+    observer = Observer("flat", games.setup, thoughtful=thoughtful)
+    for batch, deals in ((games, [1, 2, 3]), (other, [4, 5, 6])):
+        batch.deal(deals)
+        for _ in range(30):
+            batch.step(batch.random_actions(generator))
+            observer.follow(batch)
+    observer.follow(games)
+    change(games, other)
+    if stepped:
+        games.step(games.random_actions(generator))
+    np.testing.assert_array_equal(observer.follow(games), observer.flat(games.states))

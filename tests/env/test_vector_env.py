@@ -7,6 +7,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from klondike_env import GYM_IDS
+from klondike_env.deals import deck_of
 from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.vector_env import KlondikeVectorEnv
 
@@ -91,6 +92,29 @@ def test_deals_can_be_asked_for_one_by_one_or_all_the_same():
     np.testing.assert_array_equal(native.reset(options={"deal": 8})[1]["deal"], np.full(N, 8))
 
 
+def test_one_deck_is_for_all_games_and_several_are_one_for_each():
+    native, twin = gym.make_vec("Klondike/Draw3-v0", num_envs=2), gym.make_vec("Klondike/Draw3-v0", num_envs=2)
+    same, _ = native.reset(options={"deck": deck_of(4)})
+    np.testing.assert_array_equal(same, twin.reset(options={"deal": 4})[0])
+    each, _ = native.reset(options={"deck": [deck_of(4).tolist(), deck_of(9).tolist()]})
+    np.testing.assert_array_equal(each, twin.reset(options={"deal": [4, 9]})[0])
+
+
+def test_a_seed_of_numpy_is_a_seed():
+    native = gym.make_vec("Klondike/Draw3-v0", num_envs=2)
+    deals = native.reset(seed=np.int64(5))[1]["deal"]
+    np.testing.assert_array_equal(deals, native.reset(seed=5)[1]["deal"])
+
+
+def test_a_first_reset_of_some_games_leaves_the_others_to_be_started():
+    native = gym.make_vec("Klondike/Draw3-v0", num_envs=2)
+    native.reset(options={"reset_mask": np.array([True, False])})
+    with pytest.raises(gym.error.ResetNeeded, match="a game was not started"):
+        native.step(np.full(2, STOCK_ACTION))
+    native.reset(options={"reset_mask": np.array([False, True])})
+    native.step(np.full(2, STOCK_ACTION))
+
+
 def test_max_episode_steps_truncates_every_game():
     native = gym.make_vec("Klondike/Draw1-v0", num_envs=N, max_episode_steps=2)
     native.reset(seed=0)
@@ -138,6 +162,10 @@ def test_arrays_returned_are_not_written_again():
     [
         ({"num_envs": 0}, "num_envs is 0; allowed: a whole number from 1"),
         ({"num_envs": 2, "render_mode": "svg"}, "render_mode is 'svg'; allowed: None, 'ansi', 'rgb_array'"),
+        ({"num_envs": 1.5}, "num_envs is 1.5; allowed: a whole number from 1"),
+        ({"num_envs": "3"}, "num_envs is '3'; allowed: a whole number from 1"),
+        ({"num_envs": True}, "num_envs is True; allowed: a whole number from 1"),
+        ({"num_envs": 2, "max_episode_steps": 1.5}, "step_limit is 1.5; allowed: a whole number from 1"),
         ({"num_envs": 2, "autoreset_mode": "x"}, "'x' is not a valid AutoresetMode"),
     ],
 )
@@ -150,8 +178,23 @@ def test_bad_calls_are_refused():
     native = gym.make_vec("Klondike/Draw1-v0", num_envs=2)
     with pytest.raises(ValueError, match="seed has length 3; allowed: 2"):
         native.reset(seed=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"seed is 1.5; allowed: a whole number, or one for each of 2 games"):
+        native.reset(seed=1.5)
     with pytest.raises(ValueError, match=r"reset_mask must be bool\[2\] with a True in it"):
         native.reset(options={"reset_mask": np.zeros(2, dtype=bool)})
+    for options, message in [
+        ({"deal": [1, 2, 3]}, "reset option 'deal' has length 3; allowed: one for all, or 2"),
+        ({"deal": ["x", 2]}, "deal is 'x'; allowed: a whole number from 0"),
+        ({"deal": None}, "deal is None; allowed: a whole number from 0"),
+        ({"deal": [1, True]}, "deal is True; allowed: a whole number from 0"),
+        ({"deck": [range(52)] * 3}, "reset option 'deck' has length 3; allowed: one for all, or 2"),
+        ({"deck": None}, "deck is None; allowed: a list of 52 card ids"),
+        ({"deck": range(51)}, r"a deck has 52 cards; this one has shape \(51,\)"),
+        ({"position": 3}, "reset option 'position' is 3; allowed: one for all, or 2"),
+        ([], r"options is \[\]; allowed: a dict with any of deal, deck, position, reset_mask"),
+    ]:
+        with pytest.raises(ValueError, match=f"^{message}"):
+            native.reset(options=options)
     native.reset(seed=0)
     with pytest.raises(ValueError, match=r"actions have shape \(3,\); allowed: \(2,\)"):
         native.step(np.zeros(3, dtype=np.int64))

@@ -33,9 +33,7 @@ def _count_actions(games: Games) -> int:
 def _play_every_action(games: Games) -> Games:
     """A batch with one game for each legal action of each game, after that action."""
     rows, actions = np.nonzero(games.masks & ~games.over[:, None])
-    after = Games(len(rows), games.rules, stall_limit=None)
-    after.states[:] = games.states[rows]
-    after.turns[:] = games.turns[rows]
+    after = games.take(rows)
     after.step(actions)
     assert not after.illegal.any()
     return after

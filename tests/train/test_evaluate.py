@@ -181,7 +181,7 @@ def test_rules_of_ones_own() -> None:
         (([], "draw1", 10), "no agent was named"),
         (("collins", "draw1", 0), "deals is 0; allowed: 1 to 1000000"),
         (("collins", "draw1", []), "deals is no list of deal numbers"),
-        (("collins", "draw1", [-1]), "deal is -1; allowed: 0 to"),
+        (("collins", "draw1", [-1]), "deal is -1; allowed: a whole number from 0 to"),
     ],
 )
 def test_what_cannot_be_evaluated(arguments: tuple, message: str) -> None:

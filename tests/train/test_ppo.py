@@ -13,10 +13,10 @@ from agents.registry import load
 from klondike_env.engine.games import Games
 from klondike_env.observation import N_CARD_CODES, N_CODES, Observer, table_start
 from klondike_env.rules import PRESETS, Rules
+from klondike_env.sb3 import KlondikeVecEnv
 from train.config import ConfigError, PpoConfig, load_config
 from train.evaluate import evaluate
-from train.ppo import Budget, Trained, app, make_model, train
-from train.vec_env import GamesVecEnv
+from train.ppo import Budget, Trained, app, make_env, make_model, train
 
 SMALL = [
     "variant=thumb_and_pouch",
@@ -69,6 +69,24 @@ def test_a_run_is_never_overwritten_and_can_be_resumed(run):
     assert resumed.seconds > result.seconds
 
 
+def test_runs_of_other_seeds_and_resumed_runs_meet_other_deals(tmp_path, monkeypatch):
+    started = []
+
+    class Watched(KlondikeVecEnv):
+        def reset(self):
+            observations = super().reset()
+            started.append(set(self.games.deals.tolist()))
+            return observations
+
+    monkeypatch.setattr("train.ppo.KlondikeVecEnv", Watched)
+    for seed in (1, 2):
+        config = small_config(tmp_path / str(seed), f"seed={seed}", "frames=512", "validation.interval=1e6")
+        train(config)
+    train(load_config(PpoConfig, config.directory / "config.yaml", ["frames=1024"]), resume=True)
+    assert [len(deals) for deals in started] == [16] * 3
+    assert len(set.union(*started)) == 3 * 16
+
+
 def test_there_must_be_something_to_resume(tmp_path):
     with pytest.raises(ConfigError, match=r"holds no training\.json"):
         train(small_config(tmp_path), resume=True)
@@ -90,8 +108,7 @@ def test_training_ends_when_its_minutes_are_spent(tmp_path):
 
 def test_rollouts_pair_every_observation_with_its_own_mask_and_action(tmp_path):
     config = small_config(tmp_path, "env.stall_limit=5", "env.no_repeats=false")
-    games = Games(config.n_games, config.game, stall_limit=5, reward="progress")
-    model = make_model(config, GamesVecEnv(games, seed=1))
+    model = make_model(config, make_env(config))
     model.budget = Budget(config, Trained())
     model.learn(config.rollout)
     buffer = model.rollout_buffer

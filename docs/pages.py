@@ -1,0 +1,218 @@
+"""Writes the pages that are generated from the code, when the site is built: one for each environment.
+
+Run by the gen-files plugin of mkdocs; `pages()` is what tests look at.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import klondike_env.reward
+from klondike_env import CUSTOM_ID
+from klondike_env.env import KlondikeEnv
+from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, N_CODES, N_TABLE_CODES, TABLE_FIELDS
+from klondike_env.observation import fields as observation_fields
+from klondike_env.rules import GYM_IDS, PRESETS, Rules
+from klondike_env.settings import Settings
+
+_README = Path(__file__).parents[1] / "README.md"
+_RULE_TEXTS: dict[str, dict[object, str]] = {
+    "build": {
+        "alternating_colour": "down, in alternating colours",
+        "other_suit": "down, on any suit but the same",
+        "same_suit": "down, in suit",
+        "same_colour": "down, in the same colour",
+        "any_suit": "down, on any suit",
+    },
+    "gaps": {"kings": "a king, or a run from a king", "any": "any card or run", "none": "nothing"},
+    "runs": {"any_tail": "any tail of the face-up cards", "whole_or_last": "the whole face-up run, or its last card"},
+    "redeals": {None: "unlimited", 0: "none"},
+    "worry_back": {True: "yes", False: "no"},
+}
+_RULE_NAMES = {
+    "build": "columns are built",
+    "gaps": "an empty column takes",
+    "draw_count": "cards drawn at once",
+    "redeals": "redeals",
+    "worry_back": "foundation cards may return",
+    "runs": "runs that move",
+}
+
+
+def rule_table(rules: Rules) -> str:
+    """The rules in words."""
+    rows = [
+        f"| {_RULE_NAMES[name]} | {_RULE_TEXTS.get(name, {}).get(value, value)} |"
+        for name, value in rules.to_dict().items()
+    ]
+    return "\n".join(["| rule | here |", "|---|---|", *rows])
+
+
+def argument_table(arguments: Rules | Settings) -> str:
+    """The fields of a dataclass as keywords: name, default, and meaning from its docstring."""
+    rows = []
+    for name, default in asdict(arguments).items():
+        shown = f'"{default}"' if isinstance(default, str) else str(default)
+        rows.append(f"| `{name}` | `{shown}` | {attributes_of(type(arguments))[name]} |")
+    return "\n".join(["| keyword | default | meaning |", "|---|---|---|", *rows])
+
+
+def attributes_of(holder: type) -> dict[str, str]:
+    """What the "Attributes" section of a docstring says of each attribute."""
+    section = inspect.getdoc(holder).split("Attributes:\n")[1].split("\n\n")[0]  # type: ignore[union-attr]
+    entries = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", section, re.MULTILINE)
+    return {name: " ".join(line.strip() for line in text.splitlines()) for name, text in entries}
+
+
+def sections_of(docstring: str) -> dict[str, str]:
+    """The sections of an environment's docstring by title."""
+    parts = re.split(r"^## (.*)\n", docstring, flags=re.MULTILINE)
+    return {title: text.strip() for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def observation_tables() -> str:
+    """The fields of the observation with their ranges."""
+
+    def table(fields: tuple[observation_fields.Field, ...]) -> str:
+        head = ["| field | codes | lowest | highest | meaning |", "|---|---|---|---|---|"]
+        return "\n".join(head + [f"| `{f.name}` | {f.size} | 0 | {f.high} | {f.meaning} |" for f in fields])
+
+    return f"""\
+| `observation` | space |
+|---|---|
+| `"flat"` | `Box(0.0, 1.0, ({N_CODES},), float32)`: the {N_CARD_CODES} codes of the cards, then the \
+{N_TABLE_CODES} of the table, each divided by its highest value |
+| `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_CODES}]` |
+| `"dict"` | the same with `action_mask`: `MultiBinary(313)` |
+
+Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
+
+{table(CARD_FIELDS)}
+
+Of the table:
+
+{table(TABLE_FIELDS)}"""
+
+
+def environment_page(gym_id: str, rules: Rules | None) -> str:
+    """The page of one environment in the form of Gymnasium's own; without rules, of that with rules as keywords."""
+    said = sections_of(inspect.getdoc(KlondikeEnv) or "")
+    rewards = (klondike_env.reward.__doc__ or "").split("\n", 1)[1].strip()
+    rule_part = rule_table(rules) if rules else "All rules are keywords, see [Arguments](#arguments)."
+    rule_keywords = "" if rules else f"\n{argument_table(Rules())}\n"
+    own_rules = "" if rules else ", draw_count=2, redeals=3"
+    return f"""\
+# {gym_id}
+
+| | |
+|---|---|
+| action space | `Discrete(313)` |
+| observation space | `Box(0.0, 1.0, ({N_CODES},), float32)`, or a dict |
+| one game | `gymnasium.make("{gym_id}"{own_rules})` |
+| many games | `gymnasium.make_vec("{gym_id}", num_envs=1024{own_rules})` |
+
+## Description
+
+{said["Description"]}
+
+{rule_part}
+
+## Action space
+
+{said["Action space"]}
+
+## Observation space
+
+Everything a player with perfect memory knows, and nothing else. It comes in three forms:
+
+{observation_tables()}
+
+## Rewards
+
+{rewards}
+
+## Starting state
+
+{said["Starting state"]}
+
+## Episode end
+
+{said["Episode end"]}
+
+## Information
+
+{said["Information"]}
+
+## Arguments
+{rule_keywords}
+{argument_table(Settings())}
+
+`render_mode` is one of {", ".join(f'`"{mode}"`' for mode in KlondikeEnv.metadata["render_modes"])}, or `None`.
+
+## Version history
+
+{said["Version history"]}
+"""
+
+
+def environment_index() -> str:
+    """The list of the environments."""
+    rows = [
+        f"| [`{gym_id}`]({variant}.md) | " + " | ".join(_cells(PRESETS[variant])) + " |"
+        for variant, gym_id in GYM_IDS.items()
+    ]
+    names = " | ".join(_RULE_NAMES.values())
+    return f"""\
+# Environments
+
+| id | {names} |
+|---{"|---" * len(_RULE_NAMES)}|
+{chr(10).join(rows)}
+| [`{CUSTOM_ID}`](custom.md) |{" |" * len(_RULE_NAMES)}
+
+Deal 1 is draw 1 under its other name. In the last one every rule is a keyword.
+"""
+
+
+def _cells(rules: Rules) -> list[str]:
+    return [str(_RULE_TEXTS.get(name, {}).get(value, value)) for name, value in rules.to_dict().items()]
+
+
+def readme_page(title: str) -> str:
+    """A section of the README as a page."""
+    section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## )", _README.read_text(), re.DOTALL | re.MULTILINE)
+    if section is None:
+        raise ValueError(f"the README has no section {title!r}")
+    text = re.sub(r"^#(#+ )", r"\1", section[1], flags=re.MULTILINE)
+    return f"# {title}\n" + re.sub(r"\]\(docs/(libraries/)?", "](", text)
+
+
+def pages() -> dict[str, str]:
+    """All generated pages: path in the site -> text."""
+    of_presets = {
+        f"environments/{variant}.md": environment_page(gym_id, PRESETS[variant]) for variant, gym_id in GYM_IDS.items()
+    }
+    return {
+        "environments/index.md": environment_index(),
+        **of_presets,
+        "environments/custom.md": environment_page(CUSTOM_ID, None),
+        "deals.md": readme_page("Deals and other tools' formats"),
+        "watch.md": readme_page("Watch games"),
+        "positions.md": readme_page("Save, restore, look ahead"),
+        "libraries/index.md": readme_page("With your library"),
+    }
+
+
+def _write() -> None:
+    import mkdocs_gen_files
+
+    for path, text in pages().items():
+        with mkdocs_gen_files.open(path, "w") as file:
+            file.write(text)
+
+
+if __name__ == "<run_path>":  # how gen-files runs a script
+    _write()

@@ -1,0 +1,79 @@
+"""Going on from records that come from elsewhere: where the cards are, what is legal, whether it is over."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import N_SUITS, UNSEEN, card_at
+from klondike_env.engine.batch import FRESH_START, offer, show_mask
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.lanes import bit_of
+from klondike_env.engine.legal import find_moves
+from klondike_env.engine.outcome import settle, unpack
+from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON
+
+
+@kernel
+def index_cards(states: np.ndarray, i: int) -> None:
+    """Write where each card is and which are face up, as the piles say; unseen cards are nowhere.
+
+    Unused places are cleared, as everywhere.
+    """
+    states[i]["place"][:] = HIDDEN_PLACE
+    states[i]["row"][:] = 0
+    states[i]["face_up"] = 0
+    for column in range(N_COLUMNS):
+        states[i]["columns"][column, int(states[i]["height"][column]) :] = 0
+        for row in range(int(states[i]["height"][column])):
+            card = int(states[i]["columns"][column, row])
+            if card != UNSEEN:
+                states[i]["place"][card] = column
+                states[i]["row"][card] = row
+                if row >= int(states[i]["face_down"][column]):
+                    states[i]["face_up"] |= bit_of(card)
+    for suit in range(N_SUITS):
+        for rank in range(int(states[i]["foundation"][suit])):
+            states[i]["place"][card_at(rank, suit)] = FOUNDATION
+    states[i]["talon"][int(states[i]["talon_size"]) :] = 0
+    for index in range(int(states[i]["talon_size"])):
+        card = int(states[i]["talon"][index])
+        if card != UNSEEN:
+            states[i]["place"][card] = TALON
+
+
+@kernel
+def index_records(states: np.ndarray) -> None:
+    """Write where each card is in every record. states: STATE[n], changed in place."""
+    for i in range(len(states)):
+        index_cards(states, i)
+
+
+@kernel
+def settle_records(states: np.ndarray, packed: np.ndarray, moves: np.ndarray) -> None:
+    """Write how each game stands. states: STATE[n], changed in place; packed: the setup; moves: int64[7], scratch."""
+    setup = unpack(packed)
+    for i in range(len(states)):
+        settle(states, i, setup, moves)
+
+
+@kernel
+def resume_games(
+    states: np.ndarray,
+    turns: np.ndarray,
+    visited: np.ndarray,
+    masks: np.ndarray,
+    rows: np.ndarray,
+    packed: np.ndarray,
+) -> None:
+    """Find the legal moves of games whose records and visited positions were set from outside.
+
+    rows: int64[m]; the rest as for `klondike_env.engine.batch.step_games`.
+    """
+    setup = unpack(packed)
+    for k in range(len(rows)):
+        i = rows[k]
+        turns[i]["version"] += FRESH_START
+        find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
+        offer(states, i, turns, visited, False, setup)
+        if len(masks) > 0:
+            show_mask(states, i, turns, masks)

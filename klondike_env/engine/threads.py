@@ -1,0 +1,72 @@
+"""Kernels on slices of a batch, each slice in a thread of its own; kernels run without the interpreter's lock."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from queue import SimpleQueue
+from typing import Any
+
+_ALL_ROWS = slice(None)
+
+
+class _Call:
+    """A call that another thread makes; futures of the standard library cost several times as much."""
+
+    def __init__(self, work: Callable[[slice], Any], rows: slice) -> None:
+        self._work, self._rows = work, rows
+        self._answer: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def make(self) -> None:
+        try:
+            self._answer.put((self._work(self._rows), None))
+        except BaseException as error:
+            self._answer.put((None, error))
+
+    def result(self) -> Any:
+        """Wait for what it returns, or raise what it raised."""
+        result, error = self._answer.get()
+        if error is not None:
+            raise error
+        return result
+
+
+@cache
+def _helper(number: int) -> SimpleQueue[_Call]:
+    """The calls that one of the threads beside the calling ones makes, one after another."""
+    calls: SimpleQueue[_Call] = SimpleQueue()
+
+    def work() -> None:
+        while True:
+            calls.get().make()
+
+    threading.Thread(target=work, name=f"klondike_env helper {number}", daemon=True).start()
+    return calls
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's threads
+    os.register_at_fork(after_in_child=_helper.cache_clear)
+
+
+def run_sliced(threads: int, n: int, work: Callable[[slice], Any]) -> list[Any]:
+    """Do `work` on slices of `n` rows.
+
+    Args:
+        threads: how many slices, and threads that work on them, 1 or more.
+        n: number of rows.
+        work: must work on each row by itself.
+
+    Returns:
+        What `work` returned for each slice.
+    """
+    if threads == 1:
+        return [work(_ALL_ROWS)]
+    bounds = [n * k // threads for k in range(threads + 1)]
+    first, *others = [_Call(work, slice(start, stop)) for start, stop in pairwise(bounds)]
+    for number, call in enumerate(others):
+        _helper(number).put(call)
+    first.make()
+    return [call.result() for call in (first, *others)]

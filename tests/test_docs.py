@@ -1,0 +1,72 @@
+"""The generated pages of the documentation hold what the code says."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from klondike_env import CUSTOM_ID
+from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS
+from klondike_env.reward import SCHEMES
+from klondike_env.rules import GYM_IDS, RULE_FIELDS
+from klondike_env.settings import SETTING_NAMES
+
+ROOT = Path(__file__).parents[1]
+SECTIONS = [
+    "Description",
+    "Action space",
+    "Observation space",
+    "Rewards",
+    "Starting state",
+    "Episode end",
+    "Information",
+    "Arguments",
+    "Version history",
+]
+
+
+def load_pages():
+    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.pages()
+
+
+PAGES = load_pages()
+
+
+@pytest.mark.parametrize(("variant", "gym_id"), [*GYM_IDS.items(), ("custom", CUSTOM_ID)])
+def test_every_environment_has_a_page_in_the_form_of_gymnasium(variant, gym_id):
+    page = PAGES[f"environments/{variant}.md"]
+    assert page.startswith(f"# {gym_id}\n")
+    assert re.findall("^## (.*)$", page, re.MULTILINE) == SECTIONS
+    for field in (*CARD_FIELDS, *TABLE_FIELDS):
+        assert f"| `{field.name}` | {field.size} | 0 | {field.high} | {field.meaning} |" in page
+    for name in SETTING_NAMES:
+        assert re.search(rf"^\| `{name}` \| `.*` \| \S.* \|$", page, re.MULTILINE)
+    for name in SCHEMES:
+        assert f"- `{name}`: " in page
+
+
+def test_rules_are_told_in_words_or_as_keywords():
+    assert "| cards drawn at once | 3 |" in PAGES["environments/draw3.md"]
+    assert "| redeals | none |" in PAGES["environments/classic.md"]
+    assert (
+        "| runs that move | the whole face-up run, or its last card |" in PAGES["environments/thumb_and_pouch_whole.md"]
+    )
+    for name in RULE_FIELDS:
+        assert f"| `{name}` | `" in PAGES["environments/custom.md"]
+        assert f"| `{name}` | `" not in PAGES["environments/draw1.md"].split("## Arguments")[1]
+
+
+def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():
+    menu = (ROOT / "mkdocs.yml").read_text()
+    written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    for page in written | set(PAGES):
+        assert re.search(rf"[:-] {re.escape(page)}$", menu, re.MULTILINE), page
+    texts = "\n".join([*PAGES.values(), *((ROOT / "docs" / page).read_text() for page in written)])
+    for example in (ROOT / "docs" / "examples").glob("*.py"):
+        assert re.search(
+            rf'^--8<-- "docs/examples/{example.name}"$|`docs/examples/{example.name}`', texts, re.MULTILINE
+        )
