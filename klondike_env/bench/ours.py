@@ -84,6 +84,9 @@ def sb3_play(variant: str) -> Play:
     envs = KlondikeVecEnv(VECTOR_BATCH, variant, seed=0)
     generator = np.random.default_rng(0)
     envs.reset()
+    ended = False
+    while not ended:  # so that what the end of a game needs is compiled before the clock starts
+        ended = bool(envs.step(envs.games.random_actions(generator))[2].any())
 
     def play() -> int:
         for _ in range(_CHUNK):
