@@ -12,7 +12,6 @@ from typing import Annotated
 import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
-from rich.table import Table
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -88,26 +87,49 @@ def _read_source(source: str | None) -> str | None:
 
 @app.command()
 def bench(
-    seconds: Annotated[float, typer.Option(min=0.01, help="processor time spent on each figure")] = 3.0,
+    seconds: Annotated[float, typer.Option(min=0.01, help="time spent on each figure")] = 3.0,
     json_file: Annotated[Path | None, typer.Option("--json", help="write the figures to this file")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="measure this only: batched, threaded, single, vector, sb3, startup or peers; repeatable"),
+    ] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
+    ] = False,
+    soak: Annotated[
+        int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
+    ] = 0,
 ) -> None:
-    """Measure random play in steps per second of one core, beside peers that are installed."""
-    from klondike_env.bench import run_bench  # imports what compiles, which the other commands need not wait for
+    """Measure the speed of random play, beside peers that are installed.
 
-    console = Console()
-    if json_file is not None and json_file.exists():
-        console.print(f"{json_file} exists; remove it or name another file")
-        raise typer.Exit(2)
-    console.print("measuring; the first run compiles, which takes about a minute")
-    figures = run_bench(seconds)
-    table = Table("steps per second, one core", "batched, mask and observation", "gymnasium.make")
-    ours = figures["klondike"]
-    for variant, rate in ours["batched"].items():
-        single = ours["single"][variant]["steps_per_second"]
-        table.add_row(variant, f"{rate['steps_per_second']:,.0f}", f"{single:,.0f}")
-    for name, rate in figures["peers"].items():
-        table.add_row(name, f"{rate['steps_per_second']:,.0f}", "")
-    console.print(table)
-    console.print(figures["machine"])
+    Rates are of one core and of processor time, which other work on the machine disturbs least.
+    klondike_env/bench/suite.py says what each figure is.
+
+    klondike bench --only batched --only peers --json figures.json
+
+    klondike bench --soak 100
+    """
+    from klondike_env.bench.suite import PARTS, run_bench  # imports what compiles
+    from klondike_env.bench.tables import markdown_of, notes_of, tables_of
+
+    progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with errors_in_one_line():
+        if json_file is not None and json_file.exists():
+            raise ValueError(f"{json_file} exists; remove it or name another file")
+        if json_file is not None and not json_file.parent.is_dir():
+            raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to; make it first")
+        with progress.status("measuring") as status:
+            say = status.update if progress.is_terminal else progress.print
+            figures = run_bench(seconds, only or PARTS, cold=cold, soak_millions=soak, say=say)
     if json_file is not None:
         json_file.write_text(json.dumps(figures, indent=2) + "\n")
+    for note in notes_of(figures):
+        progress.print(note)
+    if markdown:
+        typer.echo(markdown_of(figures))
+        return
+    console = Console()
+    for table in tables_of(figures):
+        console.print(table.rich())
+    console.print(figures["machine"])

@@ -9,18 +9,24 @@ setups made random play two and a half times slower.
 Compiled code is cached on disk. Numba watches only the file of the cached function itself, so a
 cached kernel would survive a change of a helper in another file. Here the stamp that numba compares
 is a digest of the kernel's file and of all files of ours that it imports, directly or not.
+
+Numba keeps the cache beside the sources, or in the user's cache folder where those cannot be written
+to; `NUMBA_CACHE_DIR` names another. The first kernel that is not in it yet is announced on the standard
+error stream, because the first step of a game then takes as long as a program that hangs.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +65,31 @@ def source_digest(file: Path) -> str:
     return digest.hexdigest()
 
 
-_OPTIONS: dict[str, Any] = {"cache": True, "nogil": True}
+class _Announcer(Listener):
+    """Tells the user, once a process, that kernels are being compiled."""
+
+    def __init__(self) -> None:
+        self.kernels: set[Any] = set()
+        self.silent = False
+
+    def on_start(self, event: Event) -> None:
+        """Numba starts to compile a function, which may be anyone's."""
+        kernel = event.data["dispatcher"]
+        if self.silent or kernel not in self.kernels:
+            return
+        self.silent = True
+        folder = kernel.stats.cache_path
+        kept = f"once; kept in {folder}" if folder else "every time: set NUMBA_CACHE_DIR to a folder to keep it in"
+        print(f"klondike_env: compiling the rules, about a minute, {kept}", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Event) -> None:
+        """Nothing to tell."""
+
+
+_announcer = _Announcer()
+register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+
+_OPTIONS: dict[str, Any] = {"nogil": True}
 _FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True}
 
 
@@ -70,10 +100,19 @@ def _compile(function: Function) -> Any:
         return numba.njit(**_OPTIONS)(function)
 
 
+def _keep_on_disk(dispatcher: Any) -> None:
+    """Cache what is compiled, unless no folder can be written to."""
+    try:
+        dispatcher.enable_caching()
+    except RuntimeError:
+        return
+    dispatcher._cache._cache_file._source_stamp = source_digest(Path(dispatcher.py_func.__code__.co_filename))
+
+
 def kernel(function: Function) -> Function:
     """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
     dispatcher = _compile(function)
-    cache_file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cache_file is not None:  # absent when compilation is switched off (NUMBA_DISABLE_JIT=1)
-        cache_file._source_stamp = source_digest(Path(function.__code__.co_filename))
+    if dispatcher is not function:  # it is when compilation is switched off (NUMBA_DISABLE_JIT=1)
+        _keep_on_disk(dispatcher)
+        _announcer.kernels.add(dispatcher)
     return dispatcher

@@ -33,7 +33,8 @@ def twice():
     return 2 * number()
 
 if __name__ == "__main__":
-    print(twice(), sum(twice.stats.cache_hits.values()))
+    stats = getattr(twice, "stats", None)  # none without compilation
+    print(twice(), sum(stats.cache_hits.values()) if stats else 0)
 """
 
 
@@ -50,12 +51,19 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run_caller(package: Path) -> list[int]:
+def run_caller(package: Path, **environment: str) -> list[int]:
     """What the caller returns, and how many of its signatures came from the cache."""
-    environment = {**os.environ, "PYTHONPATH": str(package), "NUMBA_CACHE_DIR": "", "NUMBA_DISABLE_JIT": "0"}
+    return run_and_listen(package, **environment)[0]
+
+
+def run_and_listen(package: Path, **environment: str) -> tuple[list[int], list[str]]:
+    """The same, and the lines that it wrote to the standard error stream."""
+    defaults = {"PYTHONPATH": str(package), "NUMBA_CACHE_DIR": "", "NUMBA_DISABLE_JIT": "0"}
     command = [sys.executable, "-m", "klondike_env.engine.caller"]
-    done = subprocess.run(command, cwd=package, env=environment, capture_output=True, text=True, check=True)
-    return [int(word) for word in done.stdout.split()]
+    done = subprocess.run(
+        command, cwd=package, env={**os.environ, **defaults, **environment}, capture_output=True, text=True, check=True
+    )
+    return [int(word) for word in done.stdout.split()], done.stderr.splitlines()
 
 
 def test_an_edited_helper_in_another_file_is_compiled_anew(package: Path) -> None:
@@ -63,6 +71,54 @@ def test_an_edited_helper_in_another_file_is_compiled_anew(package: Path) -> Non
     assert run_caller(package) == [20, 1]
     (package / "klondike_env" / "engine" / "helper.py").write_text(HELPER.format(number=15))
     assert run_caller(package) == [30, 0]
+
+
+def test_compilation_is_announced_once_and_only_when_it_happens(package: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    numbers, (announced,) = run_and_listen(package, NUMBA_CACHE_DIR=str(cache))  # two kernels, one line
+    assert numbers == [20, 0]
+    assert announced.startswith(f"klondike_env: compiling the rules, about a minute, once; kept in {cache}")
+    assert run_and_listen(package, NUMBA_CACHE_DIR=str(cache)) == ([20, 1], [])
+    assert run_and_listen(package, NUMBA_CACHE_DIR=str(cache), NUMBA_DISABLE_JIT="1")[1] == []
+
+
+def test_kernels_of_others_are_not_announced(package: Path) -> None:
+    (package / "klondike_env" / "engine" / "caller.py").write_text("""
+import numba
+import klondike_env.engine.jit
+
+@numba.njit
+def three():
+    return 3
+
+print(three())
+""")
+    assert run_and_listen(package) == ([3], [])
+
+
+@pytest.fixture
+def read_only_package(package: Path) -> Path:
+    """The package where it cannot be written to; permissions would not hold back the superuser."""
+    (package / "klondike_env" / "engine" / "__pycache__").write_text("a file in place of the folder")
+    return package
+
+
+def test_a_package_that_cannot_be_written_to_is_cached_in_the_folder_of_the_user(read_only_package: Path) -> None:
+    home = {"HOME": str(read_only_package / "home"), "XDG_CACHE_HOME": str(read_only_package / "home")}
+    assert run_caller(read_only_package, **home) == [20, 0]
+    assert run_caller(read_only_package, **home) == [20, 1]
+    assert list((read_only_package / "home").rglob("*.nbi"))
+    (read_only_package / "klondike_env" / "engine" / "helper.py").write_text(HELPER.format(number=15))
+    assert run_caller(read_only_package, **home) == [30, 0]
+
+
+def test_kernels_work_without_any_folder_that_can_be_written_to(read_only_package: Path) -> None:
+    nowhere = str(read_only_package / "file")
+    Path(nowhere).touch()
+    for _ in range(2):
+        numbers, (announced,) = run_and_listen(read_only_package, HOME=nowhere, XDG_CACHE_HOME=nowhere)
+        assert numbers == [20, 0]
+        assert announced.endswith("every time: set NUMBA_CACHE_DIR to a folder to keep it in")
 
 
 @pytest.fixture
@@ -114,7 +170,7 @@ def test_the_engine_is_not_compiled_anew_for_a_change_of_the_environments() -> N
         sources |= {path for source in sources for path in jit._imports_of(source)}
     names = {path.relative_to(ROOT / "klondike_env").as_posix() for path in sources}
     assert {"cards.py", "rules.py", "engine/outcome.py", "engine/stock.py"} <= names
-    assert not names & {"env.py", "vector_env.py", "cli.py", "bench.py"}
+    assert not names & {"env.py", "vector_env.py", "cli.py", "bench/ours.py"}
 
 
 def sources() -> Iterator[Path]:

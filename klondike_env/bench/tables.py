@@ -1,0 +1,139 @@
+"""The figures of `klondike bench` as tables, for a terminal or as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import rich.table
+
+from klondike_env.bench.ours import DEFAULT_VARIANT
+from klondike_env.bench.peers import PEERS
+from klondike_env.rules import GYM_IDS
+
+
+@dataclass(frozen=True)
+class Table:
+    """Headers of columns, and rows of as many cells; figures are in all columns but the first."""
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def markdown(self) -> str:
+        """The table as Markdown."""
+        rule = ("---", *["---:"] * (len(self.headers) - 1))
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in (self.headers, rule, *self.rows))
+
+    def rich(self) -> rich.table.Table:
+        """The table for a terminal."""
+        table = rich.table.Table()
+        for index, header in enumerate(self.headers):
+            table.add_column(header.replace("`", ""), justify="right" if index else "left")
+        for row in self.rows:
+            table.add_row(*(cell.replace("`", "") for cell in row))
+        return table
+
+
+def tables_of(figures: dict[str, Any]) -> list[Table]:
+    """What was measured: the rates of one core beside those of the peers, then all else."""
+    return [table for table in (_rates(figures), _others(figures)) if table.rows]
+
+
+def markdown_of(figures: dict[str, Any]) -> str:
+    """The tables as Markdown, and a sentence about the machine."""
+    machine = figures["machine"]
+    versions = ", ".join(f"{package} {number}" for package, number in machine["versions"].items())
+    sentence = f"{machine['processor']}, {machine['cores']} cores; {versions}."
+    return "\n\n".join([*(table.markdown() for table in tables_of(figures)), sentence])
+
+
+def notes_of(figures: dict[str, Any]) -> Iterator[str]:
+    """A line for each peer that failed, and one for those that are not installed."""
+    if "peers" not in figures:
+        return
+    for name, peer in figures["peers"].items():
+        if "error" in peer:
+            yield f"{name} failed: {peer['error']}"
+    missing = [name for name in PEERS if name not in figures["peers"]]
+    if missing:
+        yield f"not installed, so left out: {', '.join(missing)}"
+
+
+def _rates(figures: dict[str, Any]) -> Table:
+    batched, single, vector = (figures["klondike"].get(part, {}) for part in ("batched", "single", "vector"))
+    peers = figures.get("peers", {})
+    open_spiel = peers.get("open_spiel", {}).get("steps_per_second")
+    rows = []
+    for variant in batched | single | vector:
+        rate, single_rate = (part.get(variant, {}).get("steps_per_second") for part in (batched, single))
+        vector_rate = 1e6 / vector[variant]["microseconds_per_frame"] if variant in vector else None
+        cells = (_count(rate), _times(rate, open_spiel), _count(single_rate), _count(vector_rate))
+        rows.append((f"`{GYM_IDS[variant]}`", *cells))
+    for peer in peers.values():
+        rate = peer.get("steps_per_second")
+        rows.append((peer["what"], _count(rate) if rate else "failed", _times(rate, open_spiel), "", ""))
+    headers = ("steps per second of one core", "batched", "times OpenSpiel", "`gymnasium.make`", "`gymnasium.make_vec`")
+    return Table(headers, tuple(rows))
+
+
+def _others(figures: dict[str, Any]) -> Table:
+    return Table(
+        ("", "measured"),
+        (*_of_interfaces(figures["klondike"]), *_of_startup(figures.get("startup", {})), *_of_soak(figures)),
+    )
+
+
+def _of_interfaces(ours: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    vector = ours.get("vector", {}).get(DEFAULT_VARIANT)
+    if vector:
+        yield f"`gymnasium.make_vec`, {vector['batch']} games, `{GYM_IDS[DEFAULT_VARIANT]}`", _frame(vector)
+    if "sb3" in ours:
+        sb3 = ours["sb3"]
+        yield f"Stable-Baselines3, {sb3['batch']} games with masks, `{GYM_IDS[sb3['variant']]}`", _frame(sb3)
+    for variant, threaded in ours.get("threaded", {}).items():
+        yield (
+            f"{threaded['threads']} threads, {threaded['batch']:,} games, `{GYM_IDS[variant]}`",
+            f"{_count(threaded['steps_per_second_all_threads'])} steps/s, {threaded['ratio']:.2f} times one thread",
+        )
+
+
+def _of_startup(startup: dict[str, float]) -> Iterator[tuple[str, str]]:
+    names = {
+        "import_seconds": "`import klondike_env`",
+        "first_step_seconds": "imports and first step of a game",
+        "cold_compile_seconds": "imports and first step ever, with compilation",
+    }
+    for key, name in names.items():
+        if key in startup:
+            yield name, f"{startup[key]:.3g} s"
+
+
+def _of_soak(figures: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if "soak" in figures["klondike"]:
+        soak = figures["klondike"]["soak"]
+        yield (
+            f"resident memory before and after {_count(soak['steps'])} steps",
+            f"{soak['megabytes_before']:.1f} MB, {soak['megabytes_after']:.1f} MB",
+        )
+
+
+def _count(number: float | None) -> str:
+    """A number of steps in three digits or more; nothing for none."""
+    if number is None:
+        return ""
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            digits = max(0, 3 - len(str(int(number / size))))
+            return f"{number / size:,.{digits}f} {unit}"
+    return f"{number:.0f}"
+
+
+def _times(rate: float | None, base: float | None) -> str:
+    if rate is None or base is None:
+        return ""
+    return f"{rate / base:.0f}" if rate >= 10 * base else f"{rate / base:.2g}"
+
+
+def _frame(figures: dict[str, Any]) -> str:
+    return f"{figures['microseconds_per_frame']:.2f} µs per step of a game"
