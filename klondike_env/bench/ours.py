@@ -35,10 +35,10 @@ def batched_play(variant: str, batch: int = BATCH, threads: int = 1) -> Play:
 
     def play() -> int:
         for _ in range(_CHUNK):
-            if games.step(games.random_actions(generator)):
+            if games.step(games.random_actions(generator), then=observer.follower(games)):
                 ended = np.flatnonzero(games.over)
                 games.deal(generator.integers(0, 1_000_000, len(ended)), ended)
-            observer.follow(games)
+                observer.follow(games)
         return _CHUNK * batch
 
     return play
