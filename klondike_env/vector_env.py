@@ -43,6 +43,8 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         ValueError: an argument has a value that is not allowed.
     """
 
+    _dealt = np.zeros(0, dtype=bool)  # Gymnasium closes what could not be made, too
+
     def __init__(
         self,
         num_envs: int = 1,

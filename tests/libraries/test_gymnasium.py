@@ -1,5 +1,6 @@
 """What users of Gymnasium do with the environments, and the traps on the way."""
 
+import gc
 import multiprocessing
 
 import gymnasium as gym
@@ -201,9 +202,10 @@ def test_statistics_of_episodes_count_steps_and_rewards():
             for _ in range(18):
                 envs.step(np.full(N, STOCK_ACTION))
         assert list(native.length_queue) == list(other.length_queue)
-        assert list(native.return_queue) == list(other.return_queue) == [-52] * 3 * N
+        assert list(native.return_queue) == list(other.return_queue)
         if mode is AutoresetMode.NEXT_STEP:  # in the other mode Gymnasium 1.2 loses a step of each episode
             assert list(native.length_queue) == [5] * 3 * N
+            assert list(native.return_queue) == [-52] * 3 * N
 
 
 def test_wrappers_of_observations_fit_single_and_vector_environments():
@@ -252,7 +254,7 @@ def test_the_wrappers_rename_keys_and_pair_mask_and_observation(wrapper, keys):
 
 @pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="this system cannot fork")
 def test_processes_forked_after_kernels_ran_play_on():
-    games = Games(64, Rules())
+    games = Games(64, Rules(), threads=2)
     games.deal(np.arange(64))
     games.step(games.random_actions(np.random.default_rng(0)))
     envs = gym.make_vec(GYM_ID, num_envs=N, vectorization_mode="async", vector_kwargs={"context": "fork"})
@@ -260,6 +262,23 @@ def test_processes_forked_after_kernels_ran_play_on():
         assert infos["action_mask"].any(axis=1).all()
     assert (infos["moves"] == 5).all()
     envs.close()
+    child = multiprocessing.get_context("fork").Process(target=_play_in_threads)
+    child.start()
+    child.join(timeout=60)
+    assert child.exitcode == 0
+
+
+def _play_in_threads():
+    envs = make_native(threads=2)
+    for _ in rollout(envs, 5):
+        pass
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_environment_that_could_not_be_made_is_forgotten_without_a_warning():
+    with pytest.raises(ValueError, match="num_envs is 0"):
+        KlondikeVectorEnv(0)
+    gc.collect()
 
 
 def test_an_unknown_keyword_raises_what_libraries_that_try_keywords_out_expect():

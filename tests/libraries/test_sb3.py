@@ -290,3 +290,15 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it():
     program = "import sys; sys.modules['stable_baselines3'] = None; import klondike_env.sb3"
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert "DependencyNotInstalled: stable-baselines3 is not installed; run: pip install" in shown.stderr
+
+
+def test_boards_are_shown_as_one_picture():
+    env = KlondikeVecEnv(4, "draw1", render_mode="rgb_array")
+    env.set_options({"deal": 0})
+    env.reset()
+    single = gym.make("Klondike/Draw1-v0", render_mode="rgb_array")
+    single.reset(options={"deal": 0})
+    board = single.render()
+    np.testing.assert_array_equal(env.get_images()[3], board)
+    assert env.render().shape == (2 * board.shape[0], 2 * board.shape[1], 3)
+    assert env.get_attr("render_mode") == ["rgb_array"] * 4

@@ -22,7 +22,8 @@ def test_specs_agree_with_what_the_environment_returns():
 def test_masks_stay_with_their_observation_across_ends_of_games():
     torch.manual_seed(0)
     env = load_example("torchrl_action_mask").make_env()
-    frames = env.rollout(400, break_when_any_done=False)
+    env.set_seed(0)
+    frames = env.rollout(800, break_when_any_done=False)
     assert frames["next", "done"].any()
     assert frames["action_mask"].gather(-1, frames["action"].unsqueeze(-1)).all()
     assert frames["action_mask"].any(-1).all()

@@ -22,4 +22,4 @@ def test_the_oldest_gymnasium_that_is_supported_finds_nothing_wrong(gym_id):
     assert gym.__version__.startswith("1.2.")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        check_env(gym.make(gym_id, render_mode="ansi").unwrapped)
+        check_env(gym.make(gym_id).unwrapped, skip_render_check=True)
