@@ -23,18 +23,18 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@touch $@
 
 # Virtual environments for libraries that are large, or whose requirements those of the others exclude.
-.venv-%/.installed: pyproject.toml constraints/%.txt
+.venv-%/.installed: pyproject.toml tests/libraries/%/constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints/$*.txt --editable ".[$*]"
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/libraries/$*/constraints.txt --editable ".[$*]"
 	@touch $@
 
 test: lint types
 	$(BIN)/python -m pytest
 
 # TorchRL, Tianshou and Minari.
-test-libraries: .venv-libraries/.installed
-	.venv-libraries/bin/python -m pytest $(PLAIN) tests/libraries/others
+test-libraries: .venv-others/.installed
+	.venv-others/bin/python -m pytest $(PLAIN) tests/libraries/others
 
 # RLlib, and the environments on the older Gymnasium that it pins.
 test-rllib: .venv-rllib/.installed
@@ -64,5 +64,5 @@ format: setup
 
 # Everything that can be made again, apart from trained networks in runs/.
 clean:
-	rm -rf $(VENV) .venv-libraries .venv-rllib build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-others .venv-rllib build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 	find $(SOURCES) -name __pycache__ -type d -exec rm -rf {} +

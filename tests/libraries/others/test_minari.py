@@ -1,4 +1,4 @@
-"""Minari; run in .venv-libraries by `make test-libraries`."""
+"""Minari; run in .venv-others by `make test-libraries`."""
 
 import minari
 import numpy as np

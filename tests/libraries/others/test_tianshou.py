@@ -1,4 +1,4 @@
-"""Tianshou; run in .venv-libraries by `make test-libraries`."""
+"""Tianshou; run in .venv-others by `make test-libraries`."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""TorchRL; run in .venv-libraries by `make test-libraries`."""
+"""TorchRL; run in .venv-others by `make test-libraries`."""
 
 import re
 
