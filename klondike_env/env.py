@@ -115,7 +115,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
             ValueError: the action is no whole number, or it is illegal and the policy is to raise.
         """
         games = self.games
-        if not self._dealt or games.outcomes[0] != PLAYING:
+        if not self._dealt or games.outcomes.item(0) != PLAYING:
             raise gymnasium.error.ResetNeeded("no game is being played; call reset() first")
         self._actions[0] = legible_action(action)
         if self.settings.illegal_action == "raise":
@@ -123,10 +123,10 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         games.step(self._actions)
         if self.settings.illegal_action == "terminate" and games.illegal[0]:
             games.forfeit(self._row)
-        outcome = int(games.outcomes[0])
-        observation = self.observer.single(games)
+        outcome = games.outcomes.item(0)
         terminated = outcome not in (PLAYING, TRUNCATED)
-        return observation, float(games.rewards[0]), terminated, outcome == TRUNCATED, self._info()
+        observation = self.observer.single(games)
+        return observation, games.rewards.item(0), terminated, outcome == TRUNCATED, self._info()
 
     def get_state(self) -> bytes:
         """The game as bytes for `set_state`: the position, what was seen, positions visited, score, last reward.
@@ -201,9 +201,9 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         games = self.games
         return {
             "action_mask": games.masks[0].copy(),
-            "deal": int(games.deals[0]),
-            "moves": int(games.moves[0]),
+            "deal": games.deals.item(0),
+            "moves": games.moves.item(0),
             "foundation": sum(games.foundations[0].tolist()),
-            "outcome": OUTCOME_NAMES[games.outcomes[0]],
-            "illegal_action": bool(games.illegal[0]),
+            "outcome": OUTCOME_NAMES[games.outcomes.item(0)],
+            "illegal_action": games.illegal.item(0),
         }

@@ -158,7 +158,7 @@ def legible_action(chosen: Any) -> int:
     Raises:
         ValueError: it is no whole number.
     """
-    action = whole_number(chosen)
+    action = chosen if type(chosen) is int else whole_number(chosen)
     if action is None:
         raise ValueError(f"action is {chosen!r}; allowed: a whole number from 0 to {actions.N_ACTIONS - 1}")
     return action if abs(action) < _HUGE else actions.RESIGN

@@ -24,7 +24,7 @@ from klondike_env.engine.restore import index_records, resume_games, settle_reco
 from klondike_env.engine.sampling import sample_actions
 from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
-from klondike_env.engine.threads import run_sliced
+from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
 from klondike_env.engine.views import write_views
 from klondike_env.reward import SCHEMES, scheme
 from klondike_env.rules import Rules
@@ -181,13 +181,14 @@ class Games:
         self._make_room()
 
         def play(rows: slice) -> int:
-            arrays = self.states[rows], self.turns[rows], self._visited[rows], self.masks[rows]
-            ended = step_games(*arrays, actions[rows], self._packed)
+            arrays = (self.states, self.turns, self._visited, self.masks, actions)
+            states, turns, visited, masks, chosen = part(arrays, rows)
+            ended = step_games(states, turns, visited, masks, chosen, self._packed)
             if then is not None:
                 then(rows)
             return ended
 
-        return sum(run_sliced(self.threads, len(self), play))
+        return sum(run_sliced(self.threads, len(self), play)) if self.threads > 1 else play(ALL_ROWS)
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""

@@ -10,7 +10,9 @@ from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any
 
-_ALL_ROWS = slice(None)
+import numpy as np
+
+ALL_ROWS = slice(None)
 
 
 class _Call:
@@ -51,6 +53,11 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
     os.register_at_fork(after_in_child=_helper.cache_clear)
 
 
+def part(arrays: tuple[np.ndarray, ...], rows: slice) -> Any:
+    """Some rows of arrays; the arrays themselves where all are meant, for in the step of one game every view counts."""
+    return arrays if rows is ALL_ROWS else tuple(array[rows] for array in arrays)
+
+
 def run_sliced(threads: int, n: int, work: Callable[[slice], Any]) -> list[Any]:
     """Do `work` on slices of `n` rows.
 
@@ -63,7 +70,7 @@ def run_sliced(threads: int, n: int, work: Callable[[slice], Any]) -> list[Any]:
         What `work` returned for each slice.
     """
     if threads == 1:
-        return [work(_ALL_ROWS)]
+        return [work(ALL_ROWS)]
     bounds = [n * k // threads for k in range(threads + 1)]
     first, *others = [_Call(work, slice(start, stop)) for start, stop in pairwise(bounds)]
     for number, call in enumerate(others):

@@ -12,7 +12,7 @@ from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.games import Games
 from klondike_env.engine.outcome import Setup
-from klondike_env.engine.threads import run_sliced
+from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
 from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
@@ -103,8 +103,9 @@ class Observer:
 
     def _follow(self, rows: slice) -> None:
         assert self._games is not None  # follower() came first
-        arrays = self._games.states[rows], self._games.turns[rows], self._versions[rows], self._followed[rows]
-        follow_games(*arrays, self._packed, self._thoughtful, self._scales)
+        arrays = (self._games.states, self._games.turns, self._versions, self._followed)
+        states, turns, versions, followed = part(arrays, rows)
+        follow_games(states, turns, versions, followed, self._packed, self._thoughtful, self._scales)
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""
@@ -137,5 +138,6 @@ class Observer:
     def single(self, games: Games) -> Any:
         """The observation of the one game of a batch of one, in fresh arrays."""
         if self.form == "flat":
-            return self.follow(games)[0].copy()
+            self.follower(games)(ALL_ROWS)
+            return self._followed[0].copy()
         return {name: part[0] for name, part in self.batch(games).items()}
