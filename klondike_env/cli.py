@@ -7,13 +7,24 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+
+Variant = Annotated[str, typer.Option(help="draw1, draw3, deal1, classic, thumb_and_pouch or thumb_and_pouch_whole")]
+Number = Annotated[str | None, typer.Argument(help="deal number")]
+Source = Annotated[
+    str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for input")
+]
+SourceFormat = Annotated[
+    str, typer.Option(help="its format: auto, position, rows, columns, solvitaire, shootme or pysolfc")
+]
+Seconds = Annotated[float, typer.Option(min=0.001, help="time after which the search gives up")]
 
 
 @app.callback()
@@ -38,12 +49,8 @@ def deal(
         str, typer.Option("--format", help="board, position, or a deck as rows, columns, solvitaire or shootme")
     ] = "board",
     open_cards: Annotated[bool, typer.Option("--open", help="show the face-down cards and the stock too")] = False,
-    source: Annotated[
-        str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for input")
-    ] = None,
-    from_format: Annotated[
-        str, typer.Option(help="its format: auto, position, rows, columns, solvitaire, shootme or pysolfc")
-    ] = "auto",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
     seed: Annotated[int | None, typer.Option(min=0, help="the random deal that reset(seed=...) draws")] = None,
 ) -> None:
     """Show a deal or position, or convert it from one format to another.
@@ -63,6 +70,63 @@ def deal(
     with errors_in_one_line():
         label, states = read_deal(number, _read_source(source), from_format, seed)
         typer.echo(deal_text(label, states, to_format, open_cards))
+
+
+@app.command()
+def solve(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    seconds: Seconds = 60.0,
+    visits: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
+) -> None:
+    """Tell whether a deal or position can be won, all cards known, and by which actions.
+
+    klondike solve 123456 --variant draw3
+
+    klondike solve --from position.txt
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.solve import Limits
+    from klondike_env.solver.solve import solve as search
+
+    with errors_in_one_line():
+        solution = search(_position(number, source, from_format), variant, Limits(visits=visits, seconds=seconds))
+    typer.echo(f"{solution.verdict}, {solution.visits:,} positions, {solution.seconds:.3f} s")
+    if solution.actions:
+        typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}")
+
+
+@app.command()
+def hint(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    seconds: Seconds = 10.0,
+) -> None:
+    """Tell of each legal action whether the game can still be won after it, all cards known.
+
+    klondike hint --from position.txt --variant draw3
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.play import hint as verdicts
+    from klondike_env.solver.solve import Limits
+
+    with errors_in_one_line():
+        told = verdicts(_position(number, source, from_format), variant, Limits(seconds=seconds))
+    for action, verdict in told.items():
+        typer.echo(f"{name(action)}: {verdict}")
+
+
+def _position(number: str | None, source: str | None, format: str) -> Any:
+    """The position that a user names, as a record."""
+    from klondike_env.deal_text import read_deal
+
+    if number is None and source is None:
+        raise ValueError("name a deal by its number, or give a deck or position with --from")
+    return read_deal(number, _read_source(source), format, None)[1][0]
 
 
 def _read_source(source: str | None) -> str | None:

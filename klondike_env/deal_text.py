@@ -12,7 +12,7 @@ from klondike_env.engine.dealing import lay_out
 from klondike_env.engine.state import N_COLUMNS, new_states
 from klondike_env.engine.views import write_views
 from klondike_env.formats import WRITABLE_FORMATS
-from klondike_env.position import format_position, parse_position
+from klondike_env.position import format_position, is_position, parse_position
 from klondike_env.render.text import draw_board
 from klondike_env.rules import Rules
 
@@ -26,7 +26,7 @@ def read_deal(number: str | None, text: str | None, format: str, seed: int | Non
         number: a deal number as text, or None.
         text: a deck or a position as text, or None.
         format: the format of the text: "position", or one of `klondike_env.deals.parse`. A position is
-            recognized by "auto", because every line of it has a colon.
+            recognized by "auto".
         seed: draws the deal that `reset(seed=seed)` draws.
 
     Returns:
@@ -38,7 +38,7 @@ def read_deal(number: str | None, text: str | None, format: str, seed: int | Non
     if sum(given is not None for given in (number, text, seed)) > 1:
         raise ValueError("give a deal number, --from or --seed, and only one of them")
     if text is not None:
-        if format == POSITION or (format == "auto" and ":" in text and "{" not in text):
+        if format == POSITION or (format == "auto" and is_position(text)):
             return CUSTOM_DEAL, np.array([parse_position(text)])
         return CUSTOM_DEAL, _dealt(parse(text, format))
     if number is None:

@@ -64,6 +64,11 @@ _COMMENT = re.compile(r"(^|\s)#(?!#).*")
 _BAR = "|"
 
 
+def is_position(text: str) -> bool:
+    """Whether a text can be a position, for there is no deck in any format with a colon but in braces."""
+    return ":" in text and "{" not in text
+
+
 def format_position(record: np.ndarray | np.void) -> str:
     """A position as text, the inverse of `parse_position`.
 

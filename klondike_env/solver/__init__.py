@@ -1,0 +1,9 @@
+"""Solving: everything here knows all cards, which a player does not.
+
+`solve` decides a deal or position, `complete` plays a game to its end, `hint` tells which moves keep it winnable.
+"""
+
+from klondike_env.solver.play import complete, hint
+from klondike_env.solver.solve import Limits, Solution, solve
+
+__all__ = ["Limits", "Solution", "complete", "hint", "solve"]

@@ -1,0 +1,90 @@
+"""Help for a game that is being played: completing it, and hints. All of it looks at the hidden cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from klondike_env.engine.actions import STOCK_ACTION
+from klondike_env.engine.games import Games
+from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, WON
+from klondike_env.rules import Rules, preset
+from klondike_env.solver.solve import SOLVED, UNSOLVABLE, Limits, Solution, record_of, solve
+
+
+def complete(env: Any, limits: Limits | None = None) -> Solution:
+    """Play a game to a win where that is still possible.
+
+    Args:
+        env: a single environment of this package, wrapped or not, in the middle of a game. Where there is a
+            winning line it is played through `env.step`; else nothing is played.
+        limits: when to give up; after a minute by default.
+
+    Returns:
+        The solution; `actions` are those that were played.
+
+    Raises:
+        ValueError: no game is being played, or options of the environment (`no_repeats`, `stall_limit`,
+            `step_limit`) end or forbid the line that was found.
+    """
+    games = env.unwrapped.games
+    if games.outcomes[0] != PLAYING or games.states["talon_size"][0] + games.states["height"][0].sum() == 0:
+        raise ValueError(f"no game is being played (the last one is {OUTCOME_NAMES[games.outcomes[0]]}); call reset()")
+    solution = solve(games.states[0], games.rules, limits)
+    if solution.verdict != SOLVED:
+        return solution
+    actions = _playable(games, solution.actions)
+    for action in actions:
+        env.step(action)
+    return Solution(solution.verdict, actions, solution.visits, solution.seconds)
+
+
+def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
+    """The line as these games offer it, up to the win.
+
+    Raises:
+        ValueError: the games' options end it early, or forbid an action of it.
+    """
+    trial, played = games.take([0]), []
+    for action in actions:
+        if trial.over[0]:
+            break
+        if action == STOCK_ACTION and not trial.masks[0, action]:
+            continue  # with talon="reach" draws are implied
+        trial.step(np.array([action]))
+        if trial.illegal[0]:
+            raise ValueError("there is a winning line, but no_repeats forbids an action of it")
+        played.append(action)
+    if trial.outcomes[0] != WON:
+        raise ValueError(f"there is a winning line, but the game is {OUTCOME_NAMES[trial.outcomes[0]]} on the way")
+    return tuple(played)
+
+
+def hint(position: Any, rules: Rules | str = "draw1", limits: Limits | None = None) -> dict[int, str]:
+    """Whether the game can still be won after each of the legal actions.
+
+    Args:
+        position, rules: as for `klondike_env.solver.solve.solve`.
+        limits: for each of the actions; a minute by default.
+
+    Returns:
+        Action -> "solved", "unsolvable" or "undecided"; empty where the game is over.
+
+    Raises:
+        ValueError: as for `solve`.
+    """
+    rules = preset(rules) if isinstance(rules, str) else rules
+    record = record_of(position, rules)
+    games = Games(1, rules, stall_limit=None)
+    games.resume(record)
+    legal = np.flatnonzero(games.masks[0]).tolist()
+    after = games.take([0] * len(legal))
+    after.step(np.array(legal))
+    return {action: _verdict(after, row, limits) for row, action in enumerate(legal)}
+
+
+def _verdict(games: Games, row: int, limits: Limits | None) -> str:
+    if games.outcomes[row] != PLAYING:
+        return SOLVED if games.outcomes[row] == WON else UNSOLVABLE
+    return solve(games.states[row], games.rules, limits).verdict

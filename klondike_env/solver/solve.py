@@ -1,0 +1,155 @@
+"""Deciding a position when all cards are known ("thoughtful solitaire"): can it be won, and how."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from klondike_env.cards import UNSEEN
+from klondike_env.checks import check_whole_number, whole_number
+from klondike_env.deals import decks_of
+from klondike_env.engine.dealing import lay_out
+from klondike_env.engine.faults import check_record
+from klondike_env.engine.state import STATE, new_states
+from klondike_env.position import is_position, parse_position
+from klondike_env.rules import Rules, preset
+from klondike_env.settings import read_deck
+from klondike_env.solver.columns import ColumnSearch
+from klondike_env.solver.free import FreeSearch, supports
+
+SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
+VERDICTS = (SOLVED, UNSOLVABLE, UNDECIDED)
+DEFAULT_SECONDS = 60.0
+
+# Positions visited between two looks at the clock: few at first, for most deals need only a few hundred.
+_FIRST_STRETCH, _LONGEST_STRETCH = 1_000, 256_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search gives up; the verdict is then "undecided".
+
+    Attributes:
+        visits: positions it may visit, None for no limit. With no other limit a search always ends in the
+            same way.
+        seconds: time it may take, None for no limit.
+        megabytes: memory it may take for the positions it has visited.
+
+    Raises:
+        ValueError: a limit is not positive.
+    """
+
+    visits: int | None = None
+    seconds: float | None = DEFAULT_SECONDS
+    megabytes: int = 500
+
+    def __post_init__(self) -> None:
+        if self.visits is not None:
+            check_whole_number("visits", self.visits, 1, also=" or None for no limit")
+        check_whole_number("megabytes", self.megabytes, 1)
+        if self.seconds is not None and not (isinstance(self.seconds, int | float) and self.seconds > 0):
+            raise ValueError(f"seconds is {self.seconds!r}; allowed: a positive number, or None for no limit")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found.
+
+    Attributes:
+        verdict: "solved", "unsolvable" or "undecided".
+        actions: for "solved" the actions of a game that is won, from exactly the position that was given, stock
+            taps included; see `klondike_env.engine.actions`. Else empty.
+        visits: positions visited.
+        seconds: time taken.
+    """
+
+    verdict: str
+    actions: tuple[int, ...]
+    visits: int
+    seconds: float
+
+
+class Search(Protocol):
+    """A search that can be interrupted and goes on where it was."""
+
+    visits: int
+    exhausted: bool
+
+    def run(self, visits: int) -> str:
+        """Visit at most that many more positions; the verdict so far."""
+
+    def actions(self) -> list[int]:
+        """The winning line, once the verdict is "solved"."""
+
+
+def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = None) -> Solution:
+    """Decide whether a position can be won by a player who knows all cards.
+
+    Args:
+        position: a deal number; a deck as `reset(options={"deck": ...})` takes it; a position as text, see
+            `klondike_env.position`; or one STATE record.
+        rules: the rules, or a preset's name.
+        limits: when to give up; after a minute by default.
+
+    Raises:
+        ValueError: the position is not possible under the rules, cards of it are unknown, or it is nothing
+            that stands for a position.
+    """
+    rules = preset(rules) if isinstance(rules, str) else rules
+    limits = limits or Limits()
+    start = time.perf_counter()
+    search = search_for(record_of(position, rules), rules, limits)
+    verdict = _run(search, limits, start)
+    actions = tuple(search.actions()) if verdict == SOLVED else ()
+    return Solution(verdict, actions, search.visits, time.perf_counter() - start)
+
+
+def search_for(record: np.ndarray, rules: Rules, limits: Limits) -> Search:
+    """The fastest search that is complete for these rules. record: STATE[1]."""
+    kind = FreeSearch if supports(rules) else ColumnSearch
+    return kind(record[0], rules, max_bytes=limits.megabytes * 1_000_000)
+
+
+def _run(search: Search, limits: Limits, start: float) -> str:
+    """Search until there is a verdict or a limit is reached."""
+    stretch = _FIRST_STRETCH
+    while True:
+        left = stretch if limits.visits is None else min(stretch, limits.visits - search.visits)
+        verdict = search.run(left) if left > 0 else UNDECIDED
+        late = limits.seconds is not None and time.perf_counter() - start >= limits.seconds
+        if verdict != UNDECIDED or search.exhausted or left <= 0 or late:
+            return verdict
+        stretch = min(2 * stretch, _LONGEST_STRETCH)
+
+
+def record_of(position: Any, rules: Rules) -> np.ndarray:
+    """The position that a user names, as STATE[1] with every card known.
+
+    Raises:
+        ValueError: as for `solve`.
+    """
+    if isinstance(position, str) and is_position(position):
+        return _checked(np.array([parse_position(position)]), rules)
+    if isinstance(position, np.void | np.ndarray) and position.dtype == STATE:
+        return _checked(np.array([position]).reshape(-1), rules)
+    states = new_states(1)
+    if whole_number(position) is not None:
+        lay_out(states, 0, decks_of([position])[0])
+    elif isinstance(position, str | Mapping) or np.iterable(position):
+        lay_out(states, 0, read_deck(position))
+    else:
+        raise ValueError(f"position is {position!r}; allowed: a deal number, a deck, a position as text or a record")
+    return states
+
+
+def _checked(states: np.ndarray, rules: Rules) -> np.ndarray:
+    if len(states) != 1:
+        raise ValueError(f"there are {len(states)} records; give one position")
+    if (states["columns"] == UNSEEN).any() or (states["talon"] == UNSEEN).any():
+        raise ValueError("cards of the position are unknown; a solver has to know all of them")
+    check_record(states[0], rules)
+    return states
