@@ -178,12 +178,14 @@ def write_moves(
         placed = position.visible & ~position.open
         is_needed = free & pair and not ((position.visible & pair) == pair and (placed << RANK_BITS) & pair == 0)
         users = pair >> RANK_BITS if is_needed else 0
-        lower = (1 << card) - 1
+        late_talon = position.playable if draw_count == 1 and pruning & _TALON_LATE else 0
+        suit_lower = one_rank_lower(1 << card) if kind == DOWN else 0
+        lower = others_between(position, card, pair >> RANK_BITS, suit_lower, late_talon, tops & ~safe, ~safe)
         unlocks &= users
         ups &= pair ^ (1 << card) if is_needed else 0
-        stock_downs &= users | (lower if draw_count == 1 and pruning & _TALON_LATE else 0)
+        stock_downs &= users | (lower if late_talon else 0)
         stock_ups = 0
-        downs &= users | (lower if pruning & _DOWNS_LATE else -1)
+        downs &= users | (lower | suit_lower if pruning & _DOWNS_LATE else -1)
         empties &= users | (-1 if (1 << card) & KINGS else 0)
     frame[UNLOCK] = unlocks
     frame[UP] = ups
@@ -191,6 +193,23 @@ def write_moves(
     frame[STOCK_UP] = stock_ups
     frame[EMPTY] = empties
     frame[DOWN] = downs
+
+
+@kernel
+def others_between(
+    position: Position, card: int, users: int, suit_lower: int, late_talon: int, unsafe: int, may_fall: int
+) -> int:
+    """The cards that may be put on a column after `card` and before what uses it."""
+    below = (1 << card) - 1
+    same_rank = 15 << (card & ~3)
+    fallen = position.wanted & position.visible & ~position.open & same_rank
+    merging = (one_rank_lower(fallen) & unsafe) | (one_rank_lower(unsafe & below) & may_fall)
+    if not merging:
+        return 0
+    next_users = late_talon | unsafe | (one_rank_lower(unsafe & below & same_rank) & may_fall)
+    if not ((next_users & users) | (suit_lower & unsafe)):
+        return 0
+    return below & (same_rank | (same_rank >> RANK_BITS))
 
 
 @kernel
