@@ -2,310 +2,205 @@
 redeals without limit, with any draw count.
 
 A depth-first search over the positions of `klondike_env.solver.free_moves`, each visited once. It is complete: it ends
-with a solution or with the proof that there is none, unless time or memory end first. What makes it small are
-arguments that some moves can wait and others cannot hurt; see `Pruning`.
+with a solution or with the proof that there is none, unless time or memory end first. Memory grows with the positions
+visited, about 11 bytes each.
 """
 
 from __future__ import annotations
 
-import threading
-from enum import IntFlag
-from typing import Any
-
 import numpy as np
 
-from klondike_env.cards import N_CARDS, suit_of
+from klondike_env.cards import N_CARDS
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import count_cards
-from klondike_env.engine.state import N_COLUMNS
+from klondike_env.engine.legal import N_MOVE_SETS
+from klondike_env.engine.restore import index_records
+from klondike_env.engine.state import STATE
 from klondike_env.rules import Rules
 from klondike_env.solver.free_moves import (
-    _CARD_BITS,
-    _TALON_MASK,
     DEAL_SHAPE,
-    DOWN,
-    EMPTY,
-    LAST_LOCKED,
-    MARK_SHIFT,
     N_KINDS,
     START,
-    STOCK_DOWN,
-    STOCK_UP,
-    TALON_BIT,
-    TALON_SHIFT,
-    UNLOCK,
+    TALON_MASK,
+    TALON_UP,
     UP,
-    WASTE_SHIFT,
+    Moves,
     Position,
+    find_moves,
+    free_pairs,
+    has_gap,
+    last_locked,
     play,
+    reachable,
     read_position,
 )
-from klondike_env.solver.line import write_line
-from klondike_env.solver.pairs import (
-    ALL_HOME,
-    CARDS,
-    KINGS,
-    RANK_BITS,
-    number_of,
-    one_rank_lower,
-    pair_of,
-    safe_cards,
-    uncovered,
+from klondike_env.solver.free_pruning import (
+    ALL,
+    NO_MARK,
+    Pruning,
+    forced_talon_up,
+    forced_up,
+    key_of,
+    late_mark_after,
+    mark_after,
+    prune,
+    safe_now,
 )
+from klondike_env.solver.line import ILLEGAL, write_line
+from klondike_env.solver.pairs import ALL_HOME, number_of
 from klondike_env.solver.visited import capacity, grown, insert
 
+__all__ = ["ALL", "MAX_BYTES", "FreeSearch", "Pruning", "decide", "supports"]
 
-class Pruning(IntFlag):
-    """Moves that need not be tried."""
+SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
+MAX_BYTES = 500_000_000
+_FIRST_SLOTS = 1 << 12
+_FIRST_DEPTH = 512
 
-    SAFE_CARDS = 1
-    SAFE_TALON = 2
-    UPS_FIRST = 4
-    DOWNS_LATE = 8
-    TALON_LATE = 16
-    GAPS_FOR_KINGS = 32
+# How a search stands after a call of the kernel.
+_SOLVED, _UNSOLVABLE, _PAUSED, _TABLE_FULL, _STACK_FULL = range(5)
+_VERDICTS = {_SOLVED: SOLVED, _UNSOLVABLE: UNSOLVABLE}
 
+# `frames: int64[depth, 12]`: for each position on the way to the present one the moves not yet tried, by kind; then
+# the position, the playable talon cards, and how many moves led to it.
+_POSITION = N_KINDS
+_PLAYABLE = _POSITION + len(Position._fields)
+_N_PLAYED = _PLAYABLE + 1
+_FRAME_SIZE = _N_PLAYED + 1
 
-ALL = Pruning(63)
+# `path: int64[n]`: the moves that led to the present position, `kind * 64 + card`.
+_CARD_BITS, _CARD = 6, 63
+# The most moves from one frame to the next: one that is chosen, and forced ones, of which each puts up a card.
+_MOST_AT_ONCE = 1 + N_CARDS
 
-# Bits of the above for kernels.
-_SAFE_CARDS, _SAFE_TALON, _UPS_FIRST, _DOWNS_LATE, _TALON_LATE, _GAPS_FOR_KINGS = (int(rule) for rule in Pruning)
-
-# How a search stands.
-SOLVED, UNSOLVABLE, PAUSED, TABLE_FULL, STACK_FULL = range(5)
-
-# `frames: int64[depth, 12]`: for each position of the path the moves not yet tried, by kind, then the position.
-_PLACE = N_KINDS
-_PATH_LENGTH = _PLACE + len(Position._fields)
-FRAME_SIZE = _PATH_LENGTH + 1
-# Moves made without a choice after one that was chosen, at most: each puts up or unlocks a card.
-_MOST_FORCED = 2 * N_CARDS
-
-# `control: int64[6]`.
-DEPTH, VISITS, LIMIT, ROOM, MOVES = range(5)
-
-# Marks: what was last put on a column and has to be used next. 0 for nothing, 1 + suit for a card from a foundation.
-_FOR_KING = 5
-_FROM_TALON = 6  # plus the index in the talon
-_ROOT = START << _CARD_BITS
+# `control: int64[4]`: what a search keeps between calls.
+_DEPTH = 0  # of the present frame
+_VISITS = 1  # positions visited, -1 before the first
+_LIMIT = 2  # visits at which to pause
+_ROOM = 3  # positions that the table may hold
+_CONTROL_SIZE = 4
 
 
 @kernel
-def has_room_for_king(position: Position) -> bool:
-    """Whether a column is empty."""
-    placed_kings = position.visible & ~position.open & KINGS
-    return count_cards(position.open) + count_cards(placed_kings) < N_COLUMNS
+def write_frame(frames: np.ndarray, depth: int, position: Position, playable: int, n_played: int) -> None:
+    """Write all of a frame but its moves."""
+    frames[depth, _POSITION] = position.visible
+    frames[depth, _POSITION + 1] = position.open
+    frames[depth, _POSITION + 2] = position.wanted
+    frames[depth, _POSITION + 3] = position.code
+    frames[depth, _PLAYABLE] = playable
+    frames[depth, _N_PLAYED] = n_played
 
 
 @kernel
-def safe_now(position: Position, draw_count: int, pruning: int) -> int:
-    """The cards that may go up without a choice; all of them where the game is won anyway."""
-    if pruning & _SAFE_TALON and draw_count == 1 and position.open == 0:
-        return -1
-    return safe_cards(position.wanted) if pruning & (_SAFE_CARDS | _SAFE_TALON) else 0
+def read_frame(frames: np.ndarray, depth: int) -> Position:
+    """The position of a frame."""
+    return Position(
+        int(frames[depth, _POSITION]),
+        int(frames[depth, _POSITION + 1]),
+        int(frames[depth, _POSITION + 2]),
+        int(frames[depth, _POSITION + 3]),
+    )
 
 
 @kernel
-def is_last_in_talon(code: int, place: int) -> bool:
-    """Whether no talon card comes after the one whose bit is `place`."""
-    return (code & _TALON_MASK) < 2 * place
+def write_moves(frames: np.ndarray, depth: int, moves: Moves) -> None:
+    """Write the moves of a frame."""
+    frames[depth, 0] = moves.unlocks
+    frames[depth, 1] = moves.ups
+    frames[depth, 2] = moves.talon_downs
+    frames[depth, 3] = moves.talon_ups
+    frames[depth, 4] = moves.empties
+    frames[depth, 5] = moves.downs
+
+
+@kernel
+def begin(states: np.ndarray, i: int, deal: np.ndarray, frames: np.ndarray, table: np.ndarray, draw_count: int) -> None:
+    """Prepare the search from a record. deal, the first frame and table are overwritten."""
+    table[:] = 0
+    write_frame(frames, 0, read_position(states, i, deal, draw_count), 0, 0)
 
 
 @kernel
 def forced_move(position: Position, free: int, deal: np.ndarray, draw_count: int, pruning: int) -> int:
-    """A move to make without a choice, or -1."""
+    """A move that is made without a choice, or -1."""
     safe = safe_now(position, draw_count, pruning)
-    ups = free & position.visible & position.wanted
-    forced = ups & safe if pruning & _SAFE_CARDS else 0
-    if pruning & _UPS_FIRST:
-        forced |= ups & ~position.open
-    if forced:
-        return (UP << _CARD_BITS) | number_of(forced & -forced)
-    if pruning & _SAFE_TALON:
-        forced = position.playable & position.wanted & safe
-        if draw_count > 1 and position.code >> WASTE_SHIFT != 0:
-            forced = 0
-        while forced:
-            card = number_of(forced & -forced)
-            if draw_count == 1 or is_last_in_talon(position.code, int(deal[TALON_BIT, card])):
-                return (STOCK_UP << _CARD_BITS) | card
-            forced &= forced - 1
-    return -1
+    ups = forced_up(position, free, safe, pruning)
+    if ups != 0:
+        return (UP << _CARD_BITS) | number_of(ups & -ups)
+    ups = forced_talon_up(position, safe, deal, draw_count, pruning)
+    return (TALON_UP << _CARD_BITS) | number_of(ups) if ups != 0 else -1
 
 
 @kernel
-def mark_after(kind: int, card: int, deal: np.ndarray, draw_count: int, pruning: int) -> int:
-    """What has to be used next after a move."""
-    if kind == DOWN and pruning & (_UPS_FIRST | _DOWNS_LATE):
-        return 1 + int(suit_of(CARDS[card]))
-    if kind == STOCK_DOWN and draw_count == 1 and pruning & _TALON_LATE:
-        return _FROM_TALON + number_of(int(deal[TALON_BIT, card]) >> TALON_SHIFT)
-    if kind == EMPTY:
-        return _FOR_KING
-    return 0
-
-
-@kernel
-def write_moves(
-    frame: np.ndarray, position: Position, free: int, move: int, mark: int, last_locked: int, draw_count: int, pruning: int
-) -> None:
-    """Write the moves to try in a position, as sets of cards by kind. frame: int64[12]."""
-    kind, card = move >> _CARD_BITS, move & 63
-    has_room = has_room_for_king(position)
-    safe = safe_now(position, draw_count, pruning)
-    landing = (free >> RANK_BITS) | (KINGS if has_room else 0)
-    tops = one_rank_lower(position.wanted)
-    unlocks = position.open & landing
-    ups = free & position.visible & position.wanted
-    stock_downs = position.playable & landing
-    stock_ups = position.playable & position.wanted
-    downs = tops & landing
-    empties = 0
-    if pruning & _SAFE_CARDS:
-        downs &= ~safe
-        stock_downs &= ~(position.wanted & safe)
-    if pruning & _GAPS_FOR_KINGS:
-        if not has_room and (position.open | position.playable | tops) & KINGS:
-            empties = unlocks & last_locked
-        unlocks &= ~last_locked
-    if mark == _FOR_KING:
-        unlocks &= KINGS
-        stock_downs &= KINGS
-        downs &= KINGS
-        ups, stock_ups, empties = 0, 0, 0
-    elif mark != 0 and pruning & (_DOWNS_LATE if kind == DOWN else _TALON_LATE):
-        pair = pair_of(card)
-        placed = position.visible & ~position.open
-        is_needed = free & pair and not ((position.visible & pair) == pair and (placed << RANK_BITS) & pair == 0)
-        users = pair >> RANK_BITS if is_needed else 0
-        late_talon = position.playable if draw_count == 1 and pruning & _TALON_LATE else 0
-        suit_lower = one_rank_lower(1 << card) if kind == DOWN else 0
-        lower = others_between(position, card, pair >> RANK_BITS, suit_lower, late_talon, tops & ~safe, ~safe)
-        unlocks &= users
-        ups &= pair ^ (1 << card) if is_needed else 0
-        stock_downs &= users | (lower if late_talon else 0)
-        stock_ups = 0
-        downs &= users | (lower | suit_lower if pruning & _DOWNS_LATE else -1)
-        empties &= users | (-1 if (1 << card) & KINGS else 0)
-    frame[UNLOCK] = unlocks
-    frame[UP] = ups
-    frame[STOCK_DOWN] = stock_downs
-    frame[STOCK_UP] = stock_ups
-    frame[EMPTY] = empties
-    frame[DOWN] = downs
-
-
-@kernel
-def others_between(
-    position: Position, card: int, users: int, suit_lower: int, late_talon: int, unsafe: int, may_fall: int
-) -> int:
-    """The cards that may be put on a column after `card` and before what uses it."""
-    below = (1 << card) - 1
-    same_rank = 15 << (card & ~3)
-    fallen = position.wanted & position.visible & ~position.open & same_rank
-    merging = (one_rank_lower(fallen) & unsafe) | (one_rank_lower(unsafe & below) & may_fall)
-    if not merging:
-        return 0
-    next_users = late_talon | unsafe | (one_rank_lower(unsafe & below & same_rank) & may_fall)
-    if not ((next_users & users) | (suit_lower & unsafe)):
-        return 0
-    return below & (same_rank | (same_rank >> RANK_BITS))
-
-
-@kernel
-def next_kind(frame: np.ndarray) -> int:
-    """The kind of the move to try next, N_KINDS for none. frame: int64[12]."""
+def next_move(frames: np.ndarray, depth: int) -> int:
+    """Take the next move out of a frame; -1 if none is left."""
     kind = 0
-    while kind < N_KINDS and frame[kind] == 0:
+    while kind < N_KINDS and frames[depth, kind] == 0:
         kind += 1
-    return kind
-
-
-@kernel
-def begin(
-    states: np.ndarray, i: int, frames: np.ndarray, deal: np.ndarray, table: np.ndarray, control: np.ndarray, draw_count: int
-) -> None:
-    """Prepare the search from a record. frames, deal, table and control are overwritten."""
-    position = read_position(states, i, deal, draw_count)
-    table[:] = 0
-    frames[0, :] = 0
-    frames[0, _PLACE] = position.visible
-    frames[0, _PLACE + 1] = position.open
-    frames[0, _PLACE + 2] = position.wanted
-    frames[0, _PLACE + 3] = position.playable
-    frames[0, _PLACE + 4] = position.code
-    frames[0, _PATH_LENGTH] = 0
-    control[DEPTH] = 0
-    control[VISITS] = -1
+    if kind == N_KINDS:
+        return -1
+    cards = int(frames[depth, kind])
+    frames[depth, kind] = cards & (cards - 1)
+    return (kind << _CARD_BITS) | number_of(cards & -cards)
 
 
 @kernel
 def search(
+    deal: np.ndarray,
     frames: np.ndarray,
     path: np.ndarray,
-    deal: np.ndarray,
     table: np.ndarray,
     control: np.ndarray,
     draw_count: int,
     pruning: int,
 ) -> int:
-    """Go on with a search; how it stands then."""
-    depth, visits, limit, room = control[DEPTH], control[VISITS], control[LIMIT], control[ROOM]
-    last_locked = int(deal[LAST_LOCKED])
-    status = UNSOLVABLE
+    """Go on with a search; how it stands then. After _SOLVED the path up to the last frame's `n_played` is the solution."""
+    depth, visits = int(control[_DEPTH]), int(control[_VISITS])
+    until = min(int(control[_LIMIT]), int(control[_ROOM]))
+    status = _UNSOLVABLE
     while depth >= 0:
-        if visits >= limit:
-            status = PAUSED
+        n = int(frames[depth, _N_PLAYED])
+        if visits >= until:
+            status = _PAUSED if visits >= control[_LIMIT] else _TABLE_FULL
             break
-        if visits >= room:
-            status = TABLE_FULL
+        if depth + 1 == len(frames) or n + _MOST_AT_ONCE > len(path):
+            status = _STACK_FULL
             break
-        n = frames[depth, _PATH_LENGTH]
-        if depth + 1 == len(frames) or n + _MOST_FORCED > len(path):
-            status = STACK_FULL
-            break
-        if visits < 0:
-            visits, kind, card = 0, START, 0
-        else:
-            kind = next_kind(frames[depth])
-            if kind == N_KINDS:
-                depth -= 1
-                continue
-            cards = frames[depth, kind]
-            frames[depth, kind] = cards & (cards - 1)
-            card = number_of(cards & -cards)
-        position = Position(
-            frames[depth, _PLACE],
-            frames[depth, _PLACE + 1],
-            frames[depth, _PLACE + 2],
-            frames[depth, _PLACE + 3],
-            frames[depth, _PLACE + 4],
-        )
-        first = (kind << _CARD_BITS) | card
+        chosen = next_move(frames, depth) if visits >= 0 else START << _CARD_BITS
+        if chosen < 0:
+            depth -= 1
+            continue
+        visits = max(visits, 0)
+        kind, card = chosen >> _CARD_BITS, chosen & _CARD
+        position = read_frame(frames, depth)
+        playable, code_before = int(frames[depth, _PLAYABLE]), position.code
         mark = mark_after(kind, card, deal, draw_count, pruning)
-        move, free = first, 0
+        move, free = chosen, 0
         while move >= 0:
-            position = play(position, move >> _CARD_BITS, move & 63, deal, draw_count)
+            position = play(position, move >> _CARD_BITS, move & _CARD, deal, draw_count)
             path[n] = move
             n += 1
-            free = uncovered(position.visible, position.visible & ~position.open)
-            move = forced_move(position, free, deal, draw_count, pruning) if mark == 0 else -1
-        if position.wanted == ALL_HOME:
-            control[MOVES] = n
-            status = SOLVED
-            break
-        if insert(table, np.uint64(position.code | (mark << MARK_SHIFT))):
+            free = free_pairs(position)
+            move = forced_move(position, free, deal, draw_count, pruning) if mark == NO_MARK else -1
+        if n == frames[depth, _N_PLAYED] + 1 and mark == NO_MARK:
+            mark = late_mark_after(kind, card, deal, draw_count, pruning)
+        if insert(table, key_of(position, mark)):
             visits += 1
             depth += 1
-            frames[depth, _PLACE] = position.visible
-            frames[depth, _PLACE + 1] = position.open
-            frames[depth, _PLACE + 2] = position.wanted
-            frames[depth, _PLACE + 3] = position.playable
-            frames[depth, _PLACE + 4] = position.code
-            frames[depth, _PATH_LENGTH] = n
-            write_moves(frames[depth], position, free, first, mark, last_locked, draw_count, pruning)
-    control[DEPTH] = depth
-    control[VISITS] = visits
+            if kind == START or (position.code ^ code_before) & TALON_MASK != 0:
+                playable = reachable(position.code, deal, draw_count)
+            write_frame(frames, depth, position, playable, n)
+            gap = has_gap(position)
+            moves = find_moves(position, free, playable, gap)
+            moves = prune(
+                moves, position, free, playable, gap, last_locked(deal), kind, card, mark, draw_count, pruning
+            )
+            write_moves(frames, depth, moves)
+            if position.wanted == ALL_HOME:
+                status = _SOLVED
+                break
+    control[_DEPTH] = depth
+    control[_VISITS] = visits
     return status
 
 
@@ -313,10 +208,10 @@ def search(
 def search_rows(
     states: np.ndarray,
     fresh: bool,
-    statuses: np.ndarray,
+    results: np.ndarray,
+    deal: np.ndarray,
     frames: np.ndarray,
     path: np.ndarray,
-    deal: np.ndarray,
     table: np.ndarray,
     control: np.ndarray,
     draw_count: int,
@@ -324,122 +219,197 @@ def search_rows(
 ) -> None:
     """Search from each record in turn, or go on with the search from the only one.
 
-    states: STATE[n]; fresh: whether to begin anew; statuses: int64[n, 2], overwritten with how each search
-    stands and its visits; the rest is the search's own.
+    states: STATE[n]; fresh: whether to begin anew; results: int64[n, 2], overwritten with how each search stands and
+    its visits; the rest belongs to the search, see the top of the file.
     """
     for i in range(len(states)):
         if fresh:
-            begin(states, i, frames, deal, table, control, draw_count)
-        statuses[i, 0] = search(frames, path, deal, table, control, draw_count, pruning)
-        statuses[i, 1] = control[VISITS]
-
-
-_FIRST_SLOTS = 1 << 12
-_FIRST_DEPTH = 512
-MAX_BYTES = 500_000_000
+            begin(states, i, deal, frames, table, draw_count)
+            control[_DEPTH] = 0
+            control[_VISITS] = -1
+        results[i, 0] = search(deal, frames, path, table, control, draw_count, pruning)
+        results[i, 1] = max(int(control[_VISITS]), 0)
 
 
 class _Workspace:
-    """The buffers of one search, used again by later searches."""
+    """The buffers of a search. They serve one after the other, because making them takes longer than most searches."""
 
     def __init__(self) -> None:
-        self.small_table = np.zeros(_FIRST_SLOTS, dtype=np.uint64)
-        self.table = self.small_table
-        self.frames = np.zeros((_FIRST_DEPTH, FRAME_SIZE), dtype=np.int64)
+        self._first_table = np.zeros(_FIRST_SLOTS, dtype=np.uint64)
+        self.table = self._first_table
+        self.frames = np.zeros((_FIRST_DEPTH, _FRAME_SIZE), dtype=np.int64)
         self.path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
         self.deal = np.zeros(DEAL_SHAPE, dtype=np.int64)
-        self.control = np.zeros(6, dtype=np.int64)
-        self.statuses = np.zeros((1, 2), dtype=np.int64)
-        self.control[ROOM] = capacity(self.table)
+        self.control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
+        self.results = np.zeros((1, 2), dtype=np.int64)
+        self.clear()
 
-    def deepen(self) -> None:
-        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
-        self.path = np.concatenate([self.path, np.zeros_like(self.path)])
+    def clear(self) -> None:
+        """Go back to the first, small table."""
+        self.table = self._first_table
+        self.control[_ROOM] = capacity(self.table)
 
-    def widen(self, max_bytes: int) -> bool:
+    def grow_table(self, max_bytes: int) -> bool:
+        """Make room for more positions; whether memory allows it."""
         larger = grown(self.table, max_bytes)
         if larger is None:
             return False
         self.table = larger
-        self.control[ROOM] = capacity(larger)
+        self.control[_ROOM] = capacity(larger)
         return True
 
-    def shrink(self) -> None:
-        self.table = self.small_table
-        self.control[ROOM] = capacity(self.table)
+    def grow_stack(self) -> None:
+        """Make room for a longer way."""
+        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
+        self.path = np.concatenate([self.path, np.zeros_like(self.path)])
+
+    def search(
+        self, states: np.ndarray, results: np.ndarray, fresh: bool, limit: int, rules: Rules, pruning: int
+    ) -> None:
+        """Call the kernel."""
+        self.control[_LIMIT] = limit
+        buffers = self.deal, self.frames, self.path, self.table, self.control
+        search_rows(states, fresh, results, *buffers, rules.draw_count, pruning)
+
+    def solution(self) -> np.ndarray:
+        """The moves of the solution just found, without the first, which is none."""
+        return self.path[1 : self.frames[self.control[_DEPTH], _N_PLAYED]].copy()
 
 
-_idle: list[_Workspace] = []
+_idle: list[_Workspace] = []  # appending and popping are atomic, so threads may share it
+
+
+def _take_workspace() -> _Workspace:
+    try:
+        return _idle.pop()
+    except IndexError:
+        return _Workspace()
+
+
+def _put_back(workspace: _Workspace) -> None:
+    workspace.clear()
+    _idle.append(workspace)
 
 
 def supports(rules: Rules) -> bool:
-    """Whether this search can play by the rules; the draw count may be any."""
-    return rules == Rules(draw_count=rules.draw_count)
+    """Whether this search knows the rules: those of draw 1 and draw 3, with any draw count."""
+    free_moving = rules.build == "alternating_colour" and rules.gaps == "kings" and rules.runs == "any_tail"
+    return free_moving and rules.worry_back and rules.redeals is None
+
+
+def _check_rules(rules: Rules) -> None:
+    if not supports(rules):
+        raise ValueError(f"the free search knows no such rules: {rules}; only the draw count may differ from draw 1's")
 
 
 class FreeSearch:
-    def __init__(self, record: Any, rules: Rules, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES) -> None:
-        if not supports(rules):
-            raise ValueError("unsupported")
+    """A search for a solution that can be interrupted. All cards are known to it.
+
+    Args:
+        record: STATE or STATE[1], a sound record, fresh or in the middle of a game.
+        rules: its rules, for which `supports` is true.
+        pruning: the rules by which moves are left out; for tests.
+        max_bytes: memory that the table of visited positions may take.
+
+    Attributes:
+        verdict: "solved", "unsolvable" or "undecided".
+        visits: positions visited so far.
+        exhausted: whether the memory is used up, so that the search cannot go on.
+
+    Raises:
+        ValueError: the search does not know the rules, or the record is none.
+    """
+
+    def __init__(
+        self, record: np.ndarray | np.void, rules: Rules, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
+    ) -> None:
+        _check_rules(rules)
         self.rules = rules
-        self.pruning = int(pruning)
+        self.pruning = pruning
         self.max_bytes = max_bytes
+        self.verdict = UNDECIDED
         self.visits = 0
         self.exhausted = False
-        self.verdict = "undecided"
-        self._record = np.array(record).reshape(1)
-        self._workspace = None
-        self._path = None
+        self._states = np.array(record).reshape(-1)
+        if self._states.dtype != STATE or len(self._states) != 1:
+            raise ValueError(f"a search starts from one record; this is of type {type(record).__name__}")
+        self._workspace: _Workspace | None = None
+        self._path = np.empty(0, dtype=np.int64)
 
     def run(self, visits: int) -> str:
-        if self.verdict != "undecided" or self.exhausted:
+        """Go on for at most so many more visits.
+
+        Returns:
+            "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
+        """
+        if self.verdict != UNDECIDED or self.exhausted:
             return self.verdict
         fresh = self._workspace is None
-        if fresh:
-            self._workspace = _idle.pop() if _idle else _Workspace()
-        workspace = self._workspace
-        limit = self.visits + visits
-        workspace.control[LIMIT] = limit
+        workspace = self._workspace = self._workspace or _take_workspace()
+        limit, pruning = self.visits + visits, int(self.pruning)
         while True:
-            search_rows(
-                self._record,
-                fresh,
-                workspace.statuses,
-                workspace.frames,
-                workspace.path,
-                workspace.deal,
-                workspace.table,
-                workspace.control,
-                self.rules.draw_count,
-                self.pruning,
-            )
+            workspace.search(self._states, workspace.results, fresh, limit, self.rules, pruning)
+            status, self.visits = workspace.results[0].tolist()
             fresh = False
-            status = int(workspace.statuses[0, 0])
-            if status == TABLE_FULL:
-                if not workspace.widen(self.max_bytes):
-                    self.exhausted = True
-                    break
-            elif status == STACK_FULL:
-                workspace.deepen()
-            else:
+            if status == _STACK_FULL:
+                workspace.grow_stack()
+            elif status == _TABLE_FULL and not workspace.grow_table(self.max_bytes):
+                self.exhausted = True
                 break
-        self.visits = max(0, int(workspace.statuses[0, 1]))
-        if status == SOLVED:
-            self.verdict = "solved"
-            self._path = workspace.path[1 : workspace.control[MOVES]].copy()
-        elif status == UNSOLVABLE:
-            self.verdict = "unsolvable"
-        if status != PAUSED:
+            elif status != _TABLE_FULL:
+                break
+        if status == _SOLVED:
+            self._path = workspace.solution()
+        if status != _PAUSED:
+            self.verdict = _VERDICTS.get(status, UNDECIDED)
             self._workspace = None
-            workspace.shrink()
-            _idle.append(workspace)
+            _put_back(workspace)
         return self.verdict
 
     def actions(self) -> list[int]:
-        states = self._record.copy()
-        out = np.zeros(64 * (len(self._path) + 1), dtype=np.int64)
-        moves = np.zeros(7, dtype=np.int64)
-        count = write_line(states, self._path, self.rules.params(), moves, out)
-        assert count >= 0, "illegal"
-        assert states[0]["foundation"].sum() == 52
-        return out[:count].tolist()
+        """The solution as environment actions, stock taps included, that lead from the record to a win.
+
+        Raises:
+            ValueError: there is no solution, or none yet.
+        """
+        if self.verdict != SOLVED:
+            raise ValueError(f"there is no solution to show: the verdict is {self.verdict!r}")
+        states = self._states.copy()
+        index_records(states)
+        most_at_once = 2 * N_CARDS  # taps of a draw, a redeal and another draw, and one card moved out of the way
+        actions = np.empty(most_at_once * len(self._path), dtype=np.int64)
+        count = write_line(states, self._path, self.rules.params(), np.empty(N_MOVE_SETS, dtype=np.int64), actions)
+        assert count != ILLEGAL, "a solution holds an illegal action"
+        assert states["foundation"].sum() == N_CARDS, "a solution does not end in a win"
+        return actions[:count].tolist()
+
+
+def decide(
+    records: np.ndarray, rules: Rules, visits: int, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
+) -> tuple[np.ndarray, np.ndarray]:
+    """Decide many games, most of them in one call of compiled code.
+
+    Args:
+        records: STATE[n], sound ones.
+        rules: their rules, for which `supports` is true.
+        visits: the most positions to visit for each.
+        pruning: as for `FreeSearch`.
+        max_bytes: as for `FreeSearch`.
+
+    Returns:
+        The verdicts as str[n], and the positions visited as int64[n].
+
+    Raises:
+        ValueError: the search does not know the rules.
+    """
+    _check_rules(rules)
+    results = np.empty((len(records), 2), dtype=np.int64)
+    workspace = _take_workspace()
+    workspace.search(records, results, True, visits, rules, int(pruning))
+    _put_back(workspace)
+    verdicts = np.array([_VERDICTS.get(status, UNDECIDED) for status in results[:, 0].tolist()], dtype="U10")
+    for i in np.flatnonzero(results[:, 0] >= _TABLE_FULL).tolist():
+        one = FreeSearch(records[i], rules, pruning=pruning, max_bytes=max_bytes)
+        verdicts[i] = one.run(visits)
+        results[i, 1] = one.visits
+    return verdicts, results[:, 1]

@@ -11,7 +11,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import find_moves, is_legal
 from klondike_env.engine.state import N_COLUMNS, TALON
 from klondike_env.rules import RuleParams
-from klondike_env.solver.free_moves import STOCK_UP, UP
+from klondike_env.solver.free_moves import TALON_UP, UP
 from klondike_env.solver.pairs import CARDS, NUMBERS
 
 ILLEGAL = -1
@@ -53,15 +53,13 @@ def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
             return STOCK_ACTION
     if kind == UP and not is_last(states, i, card):
         return onto(int(states[i]["columns"][place, row + 1]), int(CARDS[int(NUMBERS[card]) ^ 1]))
-    if kind == UP or kind == STOCK_UP:
+    if kind == UP or kind == TALON_UP:
         return card * N_DESTINATIONS + TO_FOUNDATION
     return landing_action(states, i, card)
 
 
 @kernel
-def write_line(
-    states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray
-) -> int:
+def write_line(states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray) -> int:
     """Play a path and write its actions; how many there are, or ILLEGAL if one is not legal.
 
     states: STATE[1], changed in place; path: int64[n]; moves: int64[7], scratch; actions: int64[m], overwritten.
