@@ -9,16 +9,17 @@ import numpy as np
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS
 from klondike_env.engine.state import N_COLUMNS
 from klondike_env.rules import Rules
-from klondike_env.solver import tails
+from klondike_env.solver import tails, wholes
 from klondike_env.solver.sets import ALL_CARDS, KINGS, set_bit
 
 
 class Pruning(IntFlag):
     SAFE = 1
     IDLE = 2
+    PARKING = 4
 
 
-ALL = Pruning.SAFE | Pruning.IDLE
+ALL = Pruning.SAFE | Pruning.IDLE | Pruning.PARKING
 
 CARD_OF = [index % N_SUITS * N_RANKS + index // N_SUITS for index in range(N_CARDS)]
 
@@ -36,8 +37,10 @@ class ColumnSearch:
 
     def _prepare(self) -> None:
         record, rules = self.record[0], self.rules
+        params = rules.params()
+        self._search = wholes.search_wholes if params.whole_runs else tails.search_tails
         cards = np.zeros((4, 64), dtype=np.int64)
-        words = np.zeros(tails.N_WORDS, dtype=np.int64)
+        words = np.zeros(wholes.N_WHOLE_WORDS if rules.params().whole_runs else tails.N_WORDS, dtype=np.int64)
         for column in range(N_COLUMNS):
             face_down, height = int(record["face_down"][column]), int(record["height"][column])
             indices = [set_bit(int(card)) for card in record["columns"][column, :height]]
@@ -46,6 +49,8 @@ class ColumnSearch:
                 cards[2, indices[row]] = indices[row - 1] if row else 0
             for row in range(face_down, height):
                 words[tails.FACE_UP] |= 1 << indices[row]
+                if params.whole_runs:
+                    words[wholes.COLUMNS + column] |= 1 << indices[row]
             if height:
                 words[tails.HEADS if face_down else tails.FLOOR] |= 1 << indices[face_down]
             words[tails.DEPTHS] |= face_down << (3 * column)
@@ -63,7 +68,6 @@ class ColumnSearch:
         tails.settle_talon(words, rules.draw_count)
         redeals = int(words[tails.REDEALS])
         latest = 1 if redeals == tails.ENOUGH else 2 + redeals * 25 + 24
-        params = rules.params()
         game = tails.Game(
             build=params.build,
             gap_cards=(KINGS, ALL_CARDS, 0)[params.gaps],
@@ -73,11 +77,12 @@ class ColumnSearch:
             time_bits=latest.bit_length(),
             safe=int(Pruning.SAFE in self.pruning),
             idle=int(Pruning.IDLE in self.pruning),
+            parking=int(Pruning.PARKING in self.pruning),
             streamlined=0,
         )
         self._packed = np.array(game, dtype=np.int64)
         self._cards = cards
-        self._frames = np.zeros((256, tails.N_WORDS), dtype=np.int64)
+        self._frames = np.zeros((256, len(words)), dtype=np.int64)
         self._frames[0] = words
         self._moves = np.zeros(4096, dtype=np.int64)
         self._slots = np.zeros(1 << 12, dtype=np.uint64)
@@ -90,7 +95,7 @@ class ColumnSearch:
         counters = self._counters
         counters[tails.LIMIT] = counters[tails.VISITS] + visits
         while True:
-            status = tails.search_tails(self._frames, self._moves, self._slots, counters, self._cards, self._packed)
+            status = self._search(self._frames, self._moves, self._slots, counters, self._cards, self._packed)
             if status == tails.MORE_FRAMES:
                 self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
             elif status == tails.MORE_MOVES:

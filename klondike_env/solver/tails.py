@@ -67,7 +67,14 @@ class Game(NamedTuple):
     time_bits: int  # of a slot, see `probe`
     safe: int  # prunings, 0 or 1
     idle: int
+    parking: int
     streamlined: int
+
+
+@kernel
+def unpack(packed: np.ndarray) -> Game:
+    """The game of a packed array, int64[10]."""
+    return Game(packed[0], packed[1], packed[2], packed[3], packed[4], packed[5], packed[6], packed[7], packed[8], packed[9])
 
 
 @kernel
@@ -153,18 +160,24 @@ def settle_talon(words: np.ndarray, draw_count: int) -> None:
 
 
 @kernel
+def leave_talon(words: np.ndarray, index: int, cards: np.ndarray, draw_count: int) -> None:
+    """Draw, and redeal if need be, until a card is on top of the waste, and take it."""
+    place = cards[0, index]
+    if words[REDEALS] != ENOUGH and not (reach_now(words, draw_count) >> place) & 1:
+        words[REDEALS] -= 1
+    words[TALON] ^= 1 << index
+    words[LEFT] ^= 1 << place
+    words[BORDER] = place
+    settle_talon(words, draw_count)
+
+
+@kernel
 def play_move(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
     """Make a move. cards: int64[2, 64], see `ColumnSearch`."""
     index, target = move >> 2, move & 3
     bit = 1 << index
     if words[TALON] & bit:
-        place = cards[0, index]
-        if not (reach_now(words, draw_count) >> place) & 1:
-            words[REDEALS] -= 1 if words[REDEALS] != ENOUGH else 0
-        words[TALON] ^= bit
-        words[LEFT] ^= 1 << place
-        words[BORDER] = place
-        settle_talon(words, draw_count)
+        leave_talon(words, index, cards, draw_count)
         words[FACE_UP] |= bit
     elif words[HEADS] & bit:
         words[HEADS] ^= bit
@@ -237,7 +250,7 @@ def is_safe(words: np.ndarray, index: int, game: Game) -> bool:
 
 @kernel
 def safe_move(words: np.ndarray, bare: int, game: Game) -> int:
-    """A safe move to a foundation, or -1.
+    """The index of a column card that may safely go up, or -1.
 
     A column card may always go. A talon card may if its leaving changes nothing for the others: with draw
     1 the waste's top, or any card where redeals are enough; without a redeal the waste's top; and with
@@ -248,13 +261,13 @@ def safe_move(words: np.ndarray, bare: int, game: Game) -> int:
         bit = lowest_bit(candidates)
         candidates ^= bit
         if is_safe(words, index_of(bit), game):
-            return index_of(bit) * 4 + UP
+            return index_of(bit)
     return -1
 
 
 @kernel
 def safe_talon_move(words: np.ndarray, cards: np.ndarray, game: Game) -> int:
-    """A safe move from the talon to a foundation, or -1; see `safe_move`."""
+    """The index of a talon card that may safely go up, or -1; see `safe_move`."""
     candidates = words[NEXT] & words[TALON]
     while candidates != 0:
         bit = lowest_bit(candidates)
@@ -268,7 +281,7 @@ def safe_talon_move(words: np.ndarray, cards: np.ndarray, game: Game) -> int:
         else:
             harmless = on_top and (game.draw_count == 1 or words[REDEALS] == 0)
         if harmless and is_safe(words, index, game):
-            return index * 4 + UP
+            return index
     return -1
 
 
@@ -305,6 +318,29 @@ def push_talon(
 
 
 @kernel
+def worth_parking(words: np.ndarray, built: int, movable: int, build: int) -> int:
+    """The built cards whose leaving lets another card land, or uncovers one that a foundation takes next.
+
+    Until it does, a move of a built card to a gap can wait.
+    """
+    worth = 0
+    for rank in range(N_RANKS - 1):
+        shift = N_SUITS * rank
+        on_hosts = (built >> shift) & RANK_BITS
+        if on_hosts != 0:
+            hosts = (words[FACE_UP] >> (shift + N_SUITS)) & RANK_BITS
+            useful = ((words[NEXT] >> (shift + N_SUITS)) & RANK_BITS) | (((movable >> shift) & RANK_BITS) << N_SUITS)
+            before = BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
+            useful &= ~before
+            for suit in range(N_SUITS):
+                card = 1 << suit
+                after = BETWEEN_RANKS[build, (hosts << N_SUITS) | (on_hosts & ~card)]
+                if on_hosts & card and after & useful & ~(card << N_SUITS):
+                    worth |= card << shift
+    return worth
+
+
+@kernel
 def push_moves(words: np.ndarray, bare: int, land: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
     """Put all moves worth trying on the stack, the best last; the new top."""
     face_up, heads, floor, wanted = words[FACE_UP], words[HEADS], words[FLOOR], words[NEXT]
@@ -313,12 +349,15 @@ def push_moves(words: np.ndarray, bare: int, land: int, cards: np.ndarray, game:
     gap_cards = game.gap_cards if gaps > 0 else 0
     now = reach_now(words, game.draw_count)
     later = reach_later(words, game.draw_count) & ~now
-    tops = (wanted >> N_SUITS) & ALL_CARDS
+    tops = (wanted >> N_SUITS) & ALL_CARDS if game.worry_back else 0
     if game.worry_back:
         top = push_all(tops & gap_cards, GAP, moves, top)
         top = push_all(tops & land, BUILT, moves, top)
-    top = push_all(built & gap_cards, GAP, moves, top)
-    fillers = (heads | built | words[TALON] | (tops if game.worry_back else 0)) & game.gap_cards
+    parked = built & gap_cards
+    if parked != 0 and game.parking:
+        parked &= worth_parking(words, built, heads | floor | words[TALON] | tops, game.build)
+    top = push_all(parked, GAP, moves, top)
+    fillers = (heads | built | words[TALON] | tops) & game.gap_cards
     if (gaps == 0 and fillers != 0) or not game.idle:
         top = push_all(floor & land, BUILT, moves, top)
     top = push_talon(later, wanted, land, gap_cards, words, cards, moves, top)
@@ -395,7 +434,7 @@ def enter(
     counters[VISITS] += 1
     words[MARK] = top
     if forced >= 0:
-        moves[top] = forced
+        moves[top] = forced * 4 + UP
         top += 1
     else:
         top = push_moves(words, bare, land, cards, game, moves, top)
@@ -416,11 +455,9 @@ def search_tails(
 
     frames: int64[m, N_WORDS], the positions of the line now tried; moves: int64[k], a stack of the moves
     not tried yet; slots: uint64[a power of two], the positions visited; counters: int64[N_COUNTERS];
-    cards: int64[4, 64], see `ColumnSearch`; packed: int64[9], the `Game`.
+    cards: int64[4, 64], see `ColumnSearch`; packed: int64[10], the `Game`.
     """
-    game = Game(
-        packed[0], packed[1], packed[2], packed[3], packed[4], packed[5], packed[6], packed[7], packed[8]
-    )
+    game = unpack(packed)
     room = len(frames) - 1
     if counters[DEPTH] < 0:
         enter(frames, moves, slots, counters, cards, game)
