@@ -8,8 +8,12 @@ import numpy as np
 
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS
 from klondike_env.engine.state import N_COLUMNS
+from klondike_env.engine.actions import ONTO_SUIT, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.games import Games
+from klondike_env.engine.state import PLAYING
 from klondike_env.rules import Rules
 from klondike_env.solver import tails, wholes
+from klondike_env.solver.lines import ONTO_ANY, Line
 from klondike_env.solver.sets import ALL_CARDS, KINGS, set_bit
 
 
@@ -17,9 +21,10 @@ class Pruning(IntFlag):
     SAFE = 1
     IDLE = 2
     PARKING = 4
+    EXCHANGE = 8
 
 
-ALL = Pruning.SAFE | Pruning.IDLE | Pruning.PARKING
+ALL = Pruning.SAFE | Pruning.IDLE | Pruning.PARKING | Pruning.EXCHANGE
 
 CARD_OF = [index % N_SUITS * N_RANKS + index // N_SUITS for index in range(N_CARDS)]
 
@@ -38,9 +43,10 @@ class ColumnSearch:
     def _prepare(self) -> None:
         record, rules = self.record[0], self.rules
         params = rules.params()
-        self._search = wholes.search_wholes if params.whole_runs else tails.search_tails
+        self._explicit = params.whole_runs or Pruning.EXCHANGE not in self.pruning
+        self._search = wholes.search_wholes if self._explicit else tails.search_tails
         cards = np.zeros((4, 64), dtype=np.int64)
-        words = np.zeros(wholes.N_WHOLE_WORDS if rules.params().whole_runs else tails.N_WORDS, dtype=np.int64)
+        words = np.zeros(wholes.N_WHOLE_WORDS if self._explicit else tails.N_WORDS, dtype=np.int64)
         for column in range(N_COLUMNS):
             face_down, height = int(record["face_down"][column]), int(record["height"][column])
             indices = [set_bit(int(card)) for card in record["columns"][column, :height]]
@@ -49,7 +55,7 @@ class ColumnSearch:
                 cards[2, indices[row]] = indices[row - 1] if row else 0
             for row in range(face_down, height):
                 words[tails.FACE_UP] |= 1 << indices[row]
-                if params.whole_runs:
+                if self._explicit:
                     words[wholes.COLUMNS + column] |= 1 << indices[row]
             if height:
                 words[tails.HEADS if face_down else tails.FLOOR] |= 1 << indices[face_down]
@@ -78,7 +84,7 @@ class ColumnSearch:
             safe=int(Pruning.SAFE in self.pruning),
             idle=int(Pruning.IDLE in self.pruning),
             parking=int(Pruning.PARKING in self.pruning),
-            streamlined=0,
+            whole_runs=params.whole_runs,
         )
         self._packed = np.array(game, dtype=np.int64)
         self._cards = cards
@@ -121,3 +127,28 @@ class ColumnSearch:
         tails.enter_all(self._slots, slots, int(self._packed[5]))
         self._slots = slots
         return True
+
+    def actions(self) -> list[int]:
+        line = Line(self.record[0], self.rules)
+        whole = self._explicit
+        for move in self._frames[1 : int(self._counters[tails.DEPTH]) + 1, tails.MOVE].tolist():
+            index, target = divmod(move, 8 if whole else 4)
+            if target == 0:
+                destination = TO_FOUNDATION
+            elif target == (wholes.GAP if whole else tails.GAP):
+                destination = TO_GAP
+            else:
+                destination = target - wholes.ONTO + ONTO_SUIT if whole else ONTO_ANY
+            line.play(CARD_OF[index], destination)
+        self._check(line.actions)
+        return line.actions
+
+    def _check(self, actions: list[int]) -> None:
+        games = Games(1, self.rules, stall_limit=None, masks=False)
+        record = self.record.copy()
+        record["outcome"] = PLAYING
+        games.resume(record)
+        for action in actions:
+            games.step(np.array([action]))
+            assert not games.illegal[0], f"the line found is not legal at action {action}"
+        assert not actions or games.outcomes[0] == 1, "the line found does not win"

@@ -68,7 +68,7 @@ class Game(NamedTuple):
     safe: int  # prunings, 0 or 1
     idle: int
     parking: int
-    streamlined: int
+    whole_runs: int
 
 
 @kernel

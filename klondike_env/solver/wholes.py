@@ -1,4 +1,4 @@
-"""The search where only a whole run or its last card may be moved: positions with all columns.
+"""The search of positions with all columns, for rules that do not let any tail move.
 
 The face-up cards of a column have consecutive ranks, so a column is the set of them: its first card is
 the highest, its last the lowest, and a run laid on a column is the union of two sets.
@@ -59,7 +59,7 @@ def gap_column(words: np.ndarray) -> int:
 
 @kernel
 def play_whole_move(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
-    """Make a move; a first card of a run takes the run along."""
+    """Make a move; a column card takes along all that lies on it."""
     index, target = move >> 3, move & 7
     bit = 1 << index
     run = bit
@@ -67,16 +67,13 @@ def play_whole_move(words: np.ndarray, move: int, cards: np.ndarray, draw_count:
         leave_talon(words, index, cards, draw_count)
     elif words[FACE_UP] & bit:
         column = column_with(words, bit)
-        is_first = (words[HEADS] | words[FLOOR]) & bit
-        if is_first:
-            run = words[COLUMNS + column]
+        run = words[COLUMNS + column] & ((bit << 1) - 1)
         words[COLUMNS + column] ^= run
         if words[HEADS] & bit:
             words[HEADS] ^= bit
             turn_up(words, index, cards)
             words[COLUMNS + column] = 1 << cards[2, index]
-        elif is_first:
-            words[FLOOR] ^= bit
+        words[FLOOR] &= ~bit
     else:
         words[NEXT] ^= bit | (bit << N_SUITS)
     if target == UP:
@@ -151,7 +148,7 @@ def push_whole_moves(words: np.ndarray, lasts: int, cards: np.ndarray, game: Gam
     now = reach_now(words, game.draw_count)
     later = reach_later(words, game.draw_count) & ~now
     tops = (wanted >> N_SUITS) & ALL_CARDS if game.worry_back else 0
-    ends = lasts & ~(heads | floor)
+    ends = (lasts if game.whole_runs else words[FACE_UP]) & ~(heads | floor)
     top = push_to(tops & gap_cards, GAP, moves, top)
     top = push_onto(tops, lasts, game.build, moves, top)
     top = push_to(ends & gap_cards, GAP, moves, top)
