@@ -176,7 +176,7 @@ def play(position: Position, kind: int, card: int, deal: np.ndarray, draw_count:
         visible |= bit
     if kind == TALON_DOWN or kind == TALON_UP:
         code = code_without(code, card, deal, draw_count)
-    elif open_cards & bit:
+    elif kind != START and open_cards & bit:
         visible |= int(deal[_SHOWN, card])
         open_cards ^= bit | int(deal[_OPENED, card])
         code -= int(deal[_LOCK_STEP, card])

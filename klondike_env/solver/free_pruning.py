@@ -16,7 +16,6 @@ from klondike_env.solver.free_moves import (
     TALON_MASK,
     TALON_SHIFT,
     TALON_UP,
-    UP,
     WASTE_SHIFT,
     Moves,
     Position,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import KING, card_at, rank_of, suit_of
+from klondike_env.cards import KING, rank_of, suit_of
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply
 from klondike_env.engine.jit import kernel

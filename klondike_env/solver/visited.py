@@ -48,7 +48,7 @@ def capacity(table: np.ndarray) -> int:
     return int(len(table) * MAX_LOAD)
 
 
-def grown(table: np.ndarray, max_bytes: int, factor: int = 8) -> np.ndarray | None:
+def grown(table: np.ndarray, max_bytes: int, factor: int = 4) -> np.ndarray | None:
     """A larger table with the same keys; None if both do not fit into `max_bytes`.
 
     Args:
