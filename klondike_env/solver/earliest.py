@@ -19,7 +19,6 @@ from klondike_env.engine.lanes import count_cards
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.solver.position import (
-    BORDER,
     COLUMNS,
     DEPTHS,
     ENOUGH,

@@ -19,7 +19,7 @@ from itertools import permutations
 
 import numpy as np
 
-from klondike_env.cards import KING, N_CARDS, N_RANKS, N_SUITS, card_at, rank_of, suit_of
+from klondike_env.cards import KING, N_CARDS, N_SUITS, card_at, rank_of, suit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import BUILD_SETS, bit_of, count_cards
 from klondike_env.rules import BUILDS

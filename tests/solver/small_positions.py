@@ -1,0 +1,81 @@
+"""Random positions with few cards left to play, and what a slow and simple search says about them."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from klondike_env.rules import BUILDS, GAPS, RUNS, Rules
+from tests.reference import Game, Options, Position, legal_actions, may_lie_on, play, record_of
+
+
+def random_rules(rng: random.Random) -> Rules:
+    """Rules of any kind."""
+    return Rules(
+        build=rng.choice(BUILDS),
+        gaps=rng.choice(GAPS),
+        draw_count=rng.choice([1, 1, 2, 3, 4]),
+        redeals=rng.choice([None, 0, 0, 1, 2]),
+        worry_back=rng.random() < 0.5,
+        runs=rng.choice(RUNS),
+    )
+
+
+def random_position(rng: random.Random, rules: Rules, ranks: int) -> Position:
+    """A position with about the `ranks` highest ranks out, over 4 to 7 columns and a talon."""
+    foundation = [min(13, max(0, 13 - ranks + rng.choice([0, 0, 0, 1, -1, 2]))) for _ in range(4)]
+    cards = [13 * suit + rank for suit in range(4) for rank in range(foundation[suit], 13)]
+    rng.shuffle(cards)
+    talon = [cards.pop() for _ in range(rng.randint(0, min(len(cards), rng.choice([3, 6, 10]))))]
+    columns: list[list[int]] = [[] for _ in range(7)]
+    open_columns = columns[: rng.choice([4, 5, 6, 7, 7])]
+    for number, card in enumerate(cards):
+        column = open_columns[number % len(open_columns)] if rng.random() < 0.7 else rng.choice(open_columns)
+        column.append(card)
+    piles = sorted(((_hide(rng, column, rules), column) for column in columns), key=lambda pile: pile[0])
+    if len(talon) > 24 or any(face_down > number for number, (face_down, _) in enumerate(piles)):
+        return random_position(rng, rules, ranks)  # no game leads there
+    waste = rng.choice([0, rng.randint(0, len(talon))])
+    face_down = [face_down for face_down, _ in piles]
+    return Position([column for _, column in piles], face_down, foundation, talon, waste, seen=waste)
+
+
+def _hide(rng: random.Random, column: list[int], rules: Rules) -> int:
+    """How many cards of a column are face down: mostly as many as can be, if the others are a run."""
+    row = max(len(column) - 1, 0)
+    while row > 0 and rng.random() < 0.8 and may_lie_on(column[row], column[row - 1], rules.build):
+        row -= 1
+    return row
+
+
+def record(position: Position, rules: Rules) -> np.void:
+    """A position as a record of the engine."""
+    return record_of(Game(position, rules, Options(), best_foundation=sum(position.foundation)))
+
+
+def _key(position: Position) -> tuple[Any, ...]:
+    columns = zip(position.columns, position.face_down, strict=True)
+    piles = sorted((tuple(column), face_down) for column, face_down in columns)
+    return *piles, tuple(position.foundation), tuple(position.talon), position.waste, position.redeals_used
+
+
+def verdict(position: Position, rules: Rules, most_positions: int) -> str:
+    """Whether any line at all wins, by trying all; "undecided" when there are too many positions."""
+    seen, waiting = {_key(position)}, [position]
+    while waiting:
+        position = waiting.pop()
+        if sum(position.foundation) == 52:
+            return "solved"
+        if len(seen) > most_positions:
+            return "undecided"
+        for action in reversed(legal_actions(position, rules, "draw")):  # so that foundations come first
+            after = position.copy()
+            play(after, action, rules)
+            if rules.redeals is None:
+                after.redeals_used = 0
+            if _key(after) not in seen:
+                seen.add(_key(after))
+                waiting.append(after)
+    return "unsolvable"
