@@ -1,0 +1,60 @@
+"""Solving many deals: results in order, kept as they come, gone on with after a kill."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from klondike_env.solver import Limits, solve
+from klondike_env.solver.many import solve_many
+
+LIMITS = Limits(visits=2000, seconds=None)
+
+
+def told(results):
+    return [(row.deal, row.verdict, row.n_actions, row.visits) for row in results]
+
+
+def alone(deals, rules="draw1"):
+    solutions = [(deal, solve(deal, rules, LIMITS)) for deal in deals]
+    return [(deal, found.verdict, len(found.actions), found.visits) for deal, found in solutions]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_deals_are_solved_as_each_is_alone(workers):
+    deals = list(range(50, 0, -1))
+    assert told(solve_many(deals, workers=workers, limits=LIMITS, show_progress=False)) == alone(deals)
+
+
+def test_a_file_keeps_results_and_what_was_cut_off_is_done_again(tmp_path):
+    file = tmp_path / "draw3.csv"
+    first = solve_many(range(25), "draw3", limits=LIMITS, file=file, show_progress=False)
+    lines = file.read_text().splitlines(keepends=True)
+    assert lines[1] == "deal,verdict,n_actions,visits,seconds\n"
+    assert len(lines) == 27
+    file.write_text("".join(lines[:12]) + lines[12][:5])  # as a kill may leave it
+    again = solve_many(range(30), "draw3", limits=LIMITS, file=file, show_progress=False)
+    assert again[:10] == first[:10]  # with their times: they were not done again
+    assert told(again) == alone(range(30), "draw3")
+    assert len(file.read_text().splitlines()) == 32
+    assert solve_many(range(30), "draw3", limits=LIMITS, file=file, show_progress=False) == again
+
+
+def test_a_file_of_other_rules_or_limits_is_not_mixed_with(tmp_path):
+    file = tmp_path / "results.csv"
+    solve_many(range(2), "draw3", limits=LIMITS, file=file, show_progress=False)
+    kept = file.read_bytes()
+    for rules, limits in (("draw1", LIMITS), ("draw3", Limits(visits=1999, seconds=None))):
+        with pytest.raises(ValueError, match="holds results of other rules or limits, or something else"):
+            solve_many(range(2), rules, limits=limits, file=file, show_progress=False)
+    assert file.read_bytes() == kept
+    file.write_bytes(kept + b"7,won,1,1,1\n")
+    with pytest.raises(ValueError, match=re.escape("line 5: '7,won,1,1,1' is no result; mend or remove it")):
+        solve_many(range(2), "draw3", limits=LIMITS, file=file, show_progress=False)
+
+
+@pytest.mark.parametrize(("deals", "message"), [([1, 1], "a deal is named twice"), ([1, -1], "deal is -1; allowed")])
+def test_deals_that_cannot_be_are_refused(deals, message):
+    with pytest.raises(ValueError, match=message):
+        solve_many(deals, show_progress=False)
