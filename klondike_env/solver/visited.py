@@ -18,7 +18,7 @@ _32 = np.uint64(32)
 
 
 @kernel
-def slot_of(key: np.uint64, n_slots: int) -> int:
+def slot_of(key: np.uint64, n_slots: int) -> np.int64:
     """Where the search for a key begins: its mixed bits scaled to 0..n_slots-1 (n_slots below 2**32)."""
     return np.int64(((mix(key) >> _32) * np.uint64(n_slots)) >> _32)
 
