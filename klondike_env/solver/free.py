@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_CARDS
+from klondike_env.checks import check_whole_number
+from klondike_env.engine.faults import check_record
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import lowest_bit
 from klondike_env.engine.legal import N_MOVE_SETS
@@ -314,7 +316,7 @@ class FreeSearch:
         exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
-        ValueError: the search does not know the rules, or the record is none.
+        ValueError: the search does not know the rules, or the record is none or not possible under them.
     """
 
     def __init__(
@@ -330,15 +332,20 @@ class FreeSearch:
         self._states = np.array(record).reshape(-1)
         if self._states.dtype != STATE or len(self._states) != 1:
             raise ValueError(f"a search starts from one record; this is of type {type(record).__name__}")
+        check_record(self._states, rules)
         self._workspace: _Workspace | None = None
         self._path = np.empty(0, dtype=np.int64)
 
     def run(self, visits: int) -> str:
-        """Go on for at most so many more visits.
+        """Go on for at most so many more visits, 1 or more.
 
         Returns:
             "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
+
+        Raises:
+            ValueError: `visits` is no positive whole number.
         """
+        visits = check_whole_number("visits", visits, 1)
         if self.verdict != UNDECIDED or self.exhausted:
             return self.verdict
         fresh = self._workspace is None
@@ -397,9 +404,10 @@ def decide(
         The verdicts as str[n], and the positions visited as int64[n].
 
     Raises:
-        ValueError: the search does not know the rules.
+        ValueError: the search does not know the rules, or `visits` is no positive whole number.
     """
     _check_rules(rules)
+    visits = check_whole_number("visits", visits, 1)
     results = np.empty((len(records), 2), dtype=np.int64)
     workspace = _take_workspace()
     workspace.search(records, results, True, visits, rules, int(pruning))

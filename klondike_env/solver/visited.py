@@ -26,7 +26,7 @@ def slot_of(key: np.uint64, n_slots: int) -> np.int64:
 @kernel
 def insert(table: np.ndarray, key: np.uint64) -> bool:
     """Add a key; whether it is new. table: uint64[n_slots], with a free slot."""
-    slot = slot_of(key, len(table))
+    slot = int(slot_of(key, len(table)))
     while table[slot] != 0:
         if table[slot] == key:
             return False
