@@ -11,7 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_CARDS
+from klondike_env.checks import check_whole_number
+from klondike_env.engine.faults import check_record
 from klondike_env.engine.jit import kernel
+from klondike_env.engine.lanes import lowest_bit
 from klondike_env.engine.legal import N_MOVE_SETS
 from klondike_env.engine.restore import index_records
 from klondike_env.engine.state import STATE
@@ -19,16 +22,18 @@ from klondike_env.rules import Rules
 from klondike_env.solver.free_moves import (
     DEAL_SHAPE,
     N_KINDS,
+    NO_MOVE,
     START,
     TALON_MASK,
-    TALON_UP,
-    UP,
     Moves,
     Position,
+    Scene,
+    card_of,
     find_moves,
     free_pairs,
     has_gap,
-    last_locked,
+    kind_of,
+    move_of,
     play,
     reachable,
     read_position,
@@ -36,14 +41,14 @@ from klondike_env.solver.free_moves import (
 from klondike_env.solver.free_pruning import (
     ALL,
     NO_MARK,
+    Last,
+    Mode,
     Pruning,
-    forced_talon_up,
-    forced_up,
+    forced_move,
     key_of,
     late_mark_after,
     mark_after,
     prune,
-    safe_now,
 )
 from klondike_env.solver.line import ILLEGAL, write_line
 from klondike_env.solver.pairs import ALL_HOME, number_of
@@ -67,8 +72,7 @@ _PLAYABLE = _POSITION + len(Position._fields)
 _N_PLAYED = _PLAYABLE + 1
 _FRAME_SIZE = _N_PLAYED + 1
 
-# `path: int64[n]`: the moves that led to the present position, `kind * 64 + card`.
-_CARD_BITS, _CARD = 6, 63
+# `path: int64[n]`: the moves that led to the present position.
 # The most moves from one frame to the next: one that is chosen, and forced ones, of which each puts up a card.
 _MOST_AT_ONCE = 1 + N_CARDS
 
@@ -121,27 +125,47 @@ def begin(states: np.ndarray, i: int, deal: np.ndarray, frames: np.ndarray, tabl
 
 
 @kernel
-def forced_move(position: Position, free: int, deal: np.ndarray, draw_count: int, pruning: int) -> int:
-    """A move that is made without a choice, or -1."""
-    safe = safe_now(position, draw_count, pruning)
-    ups = forced_up(position, free, safe, pruning)
-    if ups != 0:
-        return (UP << _CARD_BITS) | number_of(ups & -ups)
-    ups = forced_talon_up(position, safe, deal, draw_count, pruning)
-    return (TALON_UP << _CARD_BITS) | number_of(ups) if ups != 0 else -1
-
-
-@kernel
 def next_move(frames: np.ndarray, depth: int) -> int:
-    """Take the next move out of a frame; -1 if none is left."""
+    """Take the next move out of a frame; NO_MOVE if none is left."""
     kind = 0
     while kind < N_KINDS and frames[depth, kind] == 0:
         kind += 1
     if kind == N_KINDS:
-        return -1
+        return NO_MOVE
     cards = int(frames[depth, kind])
     frames[depth, kind] = cards & (cards - 1)
-    return (kind << _CARD_BITS) | number_of(cards & -cards)
+    return move_of(kind, number_of(lowest_bit(cards)))
+
+
+@kernel
+def visit(
+    chosen: int, deal: np.ndarray, frames: np.ndarray, depth: int, path: np.ndarray, table: np.ndarray, mode: Mode
+) -> bool:
+    """Make a move, and then those that are forced; if the position is new, write the next frame. Whether it is."""
+    position = read_frame(frames, depth)
+    code_before = position.code
+    kind, card = kind_of(chosen), card_of(chosen)
+    mark = mark_after(kind, card, deal, mode)
+    n = int(frames[depth, _N_PLAYED])
+    n_before = n
+    move, free = chosen, 0
+    while move != NO_MOVE:
+        position = play(position, kind_of(move), card_of(move), deal, mode.draw_count)
+        path[n] = move
+        n += 1
+        free = free_pairs(position)
+        move = forced_move(position, free, deal, mode) if mark == NO_MARK else NO_MOVE
+    if n == n_before + 1 and mark == NO_MARK:
+        mark = late_mark_after(kind, card, deal, mode)
+    if not insert(table, key_of(position, mark)):
+        return False
+    playable = int(frames[depth, _PLAYABLE])
+    if kind == START or (position.code ^ code_before) & TALON_MASK != 0:
+        playable = reachable(position.code, deal, mode.draw_count)
+    scene = Scene(position, free, playable, has_gap(position))
+    write_frame(frames, depth + 1, position, playable, n)
+    write_moves(frames, depth + 1, prune(find_moves(scene), scene, Last(kind, card, mark), deal, mode))
+    return True
 
 
 @kernel
@@ -151,52 +175,27 @@ def search(
     path: np.ndarray,
     table: np.ndarray,
     control: np.ndarray,
-    draw_count: int,
-    pruning: int,
+    mode: Mode,
 ) -> int:
-    """Go on with a search; how it stands then. After _SOLVED the path up to the last frame's `n_played` is the solution."""
+    """Go on with a search; how it stands then. After _SOLVED the last frame is that of a win."""
     depth, visits = int(control[_DEPTH]), int(control[_VISITS])
     until = min(int(control[_LIMIT]), int(control[_ROOM]))
     status = _UNSOLVABLE
     while depth >= 0:
-        n = int(frames[depth, _N_PLAYED])
         if visits >= until:
             status = _PAUSED if visits >= control[_LIMIT] else _TABLE_FULL
             break
-        if depth + 1 == len(frames) or n + _MOST_AT_ONCE > len(path):
+        if depth + 1 == len(frames) or frames[depth, _N_PLAYED] + _MOST_AT_ONCE > len(path):
             status = _STACK_FULL
             break
-        chosen = next_move(frames, depth) if visits >= 0 else START << _CARD_BITS
-        if chosen < 0:
-            depth -= 1
-            continue
+        move = next_move(frames, depth) if visits >= 0 else move_of(START, 0)
         visits = max(visits, 0)
-        kind, card = chosen >> _CARD_BITS, chosen & _CARD
-        position = read_frame(frames, depth)
-        playable, code_before = int(frames[depth, _PLAYABLE]), position.code
-        mark = mark_after(kind, card, deal, draw_count, pruning)
-        move, free = chosen, 0
-        while move >= 0:
-            position = play(position, move >> _CARD_BITS, move & _CARD, deal, draw_count)
-            path[n] = move
-            n += 1
-            free = free_pairs(position)
-            move = forced_move(position, free, deal, draw_count, pruning) if mark == NO_MARK else -1
-        if n == frames[depth, _N_PLAYED] + 1 and mark == NO_MARK:
-            mark = late_mark_after(kind, card, deal, draw_count, pruning)
-        if insert(table, key_of(position, mark)):
-            visits += 1
+        if move == NO_MOVE:
+            depth -= 1
+        elif visit(move, deal, frames, depth, path, table, mode):
             depth += 1
-            if kind == START or (position.code ^ code_before) & TALON_MASK != 0:
-                playable = reachable(position.code, deal, draw_count)
-            write_frame(frames, depth, position, playable, n)
-            gap = has_gap(position)
-            moves = find_moves(position, free, playable, gap)
-            moves = prune(
-                moves, position, free, playable, gap, last_locked(deal), kind, card, mark, draw_count, pruning
-            )
-            write_moves(frames, depth, moves)
-            if position.wanted == ALL_HOME:
+            visits += 1
+            if frames[depth, _POSITION + 2] == ALL_HOME:
                 status = _SOLVED
                 break
     control[_DEPTH] = depth
@@ -227,7 +226,7 @@ def search_rows(
             begin(states, i, deal, frames, table, draw_count)
             control[_DEPTH] = 0
             control[_VISITS] = -1
-        results[i, 0] = search(deal, frames, path, table, control, draw_count, pruning)
+        results[i, 0] = search(deal, frames, path, table, control, Mode(draw_count, pruning))
         results[i, 1] = max(int(control[_VISITS]), 0)
 
 
@@ -317,7 +316,7 @@ class FreeSearch:
         exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
-        ValueError: the search does not know the rules, or the record is none.
+        ValueError: the search does not know the rules, or the record is none or not possible under them.
     """
 
     def __init__(
@@ -333,15 +332,20 @@ class FreeSearch:
         self._states = np.array(record).reshape(-1)
         if self._states.dtype != STATE or len(self._states) != 1:
             raise ValueError(f"a search starts from one record; this is of type {type(record).__name__}")
+        check_record(self._states, rules)
         self._workspace: _Workspace | None = None
         self._path = np.empty(0, dtype=np.int64)
 
     def run(self, visits: int) -> str:
-        """Go on for at most so many more visits.
+        """Go on for at most so many more visits, 1 or more.
 
         Returns:
             "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
+
+        Raises:
+            ValueError: `visits` is no positive whole number.
         """
+        visits = check_whole_number("visits", visits, 1)
         if self.verdict != UNDECIDED or self.exhausted:
             return self.verdict
         fresh = self._workspace is None
@@ -400,9 +404,10 @@ def decide(
         The verdicts as str[n], and the positions visited as int64[n].
 
     Raises:
-        ValueError: the search does not know the rules.
+        ValueError: the search does not know the rules, or `visits` is no positive whole number.
     """
     _check_rules(rules)
+    visits = check_whole_number("visits", visits, 1)
     results = np.empty((len(records), 2), dtype=np.int64)
     workspace = _take_workspace()
     workspace.search(records, results, True, visits, rules, int(pruning))

@@ -44,6 +44,9 @@ EMPTY = 4  # as UNLOCK, but the last locked card of its column, to make room for
 DOWN = 5  # from a foundation to a column
 N_KINDS = 6
 START = 6  # no move at all: the root of a search
+# A move is `kind * 64 + card`, with the card's number.
+_CARD_BITS = 6
+NO_MOVE = -1
 
 # The code of a position, a number below 2**63. No two positions of one search have the same code.
 #   bits 0..30   sum of 14**suit * foundation height, and 14**4 times the locked cards in mixed radix
@@ -79,6 +82,15 @@ class Position(NamedTuple):
     code: int
 
 
+class Scene(NamedTuple):
+    """A position and what follows from it."""
+
+    position: Position
+    free: int  # the pairs of which a card is face up and uncovered
+    playable: int  # the talon cards that drawing can bring to the waste's top
+    gap: bool  # whether a column is empty
+
+
 class Moves(NamedTuple):
     """Sets of cards that can be moved, by kind."""
 
@@ -88,6 +100,24 @@ class Moves(NamedTuple):
     talon_ups: int
     empties: int
     downs: int
+
+
+@kernel
+def move_of(kind: int, card: int) -> int:
+    """A kind and a card as one number."""
+    return (kind << _CARD_BITS) | card
+
+
+@kernel
+def kind_of(move: int) -> int:
+    """The kind of a move."""
+    return move >> _CARD_BITS
+
+
+@kernel
+def card_of(move: int) -> int:
+    """The number of a move's card."""
+    return move & ((1 << _CARD_BITS) - 1)
 
 
 @kernel
@@ -118,6 +148,12 @@ def last_locked(deal: np.ndarray) -> int:
 def talon_bit(deal: np.ndarray, card: int) -> int:
     """The bit of a talon card in the code."""
     return int(deal[_TALON_BIT, card])
+
+
+@kernel
+def talon_index(deal: np.ndarray, card: int) -> int:
+    """The index of a talon card at the start."""
+    return number_of(talon_bit(deal, card) >> TALON_SHIFT)
 
 
 @kernel
@@ -172,15 +208,15 @@ def play(position: Position, kind: int, card: int, deal: np.ndarray, draw_count:
     bit = 1 << card
     if kind == UP:
         visible ^= bit
-    elif kind == DOWN or kind == TALON_DOWN:
+    elif kind in (DOWN, TALON_DOWN):
         visible |= bit
-    if kind == TALON_DOWN or kind == TALON_UP:
+    if kind in (TALON_DOWN, TALON_UP):
         code = code_without(code, card, deal, draw_count)
     elif kind != START and open_cards & bit:
         visible |= int(deal[_SHOWN, card])
         open_cards ^= bit | int(deal[_OPENED, card])
         code -= int(deal[_LOCK_STEP, card])
-    if kind == UP or kind == TALON_UP:
+    if kind in (UP, TALON_UP):
         wanted ^= bit | (1 << next_in_suit(card))
         code += int(_HEIGHT_STEPS[card])
     elif kind == DOWN:
@@ -190,21 +226,15 @@ def play(position: Position, kind: int, card: int, deal: np.ndarray, draw_count:
 
 
 @kernel
-def find_moves(position: Position, free: int, playable: int, gap: bool) -> Moves:
-    """All moves; EMPTY is not told from UNLOCK.
-
-    Args:
-        position: the position.
-        free: the pairs that are free in it.
-        playable: the talon cards that can be reached.
-        gap: whether a column is empty.
-    """
-    landing = (free >> RANK_BITS) | (KINGS if gap else 0)
+def find_moves(scene: Scene) -> Moves:
+    """All moves; EMPTY is not told from UNLOCK."""
+    position = scene.position
+    landing = (scene.free >> RANK_BITS) | (KINGS if scene.gap else 0)
     return Moves(
         unlocks=position.open & landing,
-        ups=position.visible & free & position.wanted,
-        talon_downs=playable & landing,
-        talon_ups=playable & position.wanted,
+        ups=position.visible & scene.free & position.wanted,
+        talon_downs=scene.playable & landing,
+        talon_ups=scene.playable & position.wanted,
         empties=0,
         downs=one_rank_lower(position.wanted) & landing,
     )

@@ -11,8 +11,8 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import find_moves, is_legal
 from klondike_env.engine.state import N_COLUMNS, TALON
 from klondike_env.rules import RuleParams
-from klondike_env.solver.free_moves import TALON_UP, UP
-from klondike_env.solver.pairs import CARDS, NUMBERS
+from klondike_env.solver.free_moves import TALON_UP, UP, card_of, kind_of
+from klondike_env.solver.pairs import CARDS, NUMBERS, RANK_BITS
 
 ILLEGAL = -1
 
@@ -35,7 +35,7 @@ def landing_action(states: np.ndarray, i: int, card: int) -> int:
     """The action that takes a card to a column: to a gap if it is a king, else to an uncovered card of its pair."""
     if rank_of(card) == KING:
         return card * N_DESTINATIONS + TO_GAP
-    above = int(NUMBERS[card]) + 4
+    above = int(NUMBERS[card]) + RANK_BITS
     first = int(CARDS[above])
     return onto(card, first if is_last(states, i, first) else int(CARDS[above ^ 1]))
 
@@ -53,7 +53,7 @@ def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
             return STOCK_ACTION
     if kind == UP and not is_last(states, i, card):
         return onto(int(states[i]["columns"][place, row + 1]), int(CARDS[int(NUMBERS[card]) ^ 1]))
-    if kind == UP or kind == TALON_UP:
+    if kind in (UP, TALON_UP):
         return card * N_DESTINATIONS + TO_FOUNDATION
     return landing_action(states, i, card)
 
@@ -66,7 +66,7 @@ def write_line(states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: n
     """
     count, done = 0, 0
     while done < len(path) and count < len(actions):
-        kind, card = path[done] >> 6, int(CARDS[path[done] & 63])
+        kind, card = kind_of(int(path[done])), int(CARDS[card_of(int(path[done]))])
         action = next_action(states, 0, kind, card)
         find_moves(states, 0, rules, 0, moves)
         if not is_legal(moves, action):
@@ -74,7 +74,6 @@ def write_line(states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: n
         apply(states, 0, action, rules)
         actions[count] = action
         count += 1
-        if action == STOCK_ACTION or (action // N_DESTINATIONS != card):
-            continue
-        done += 1
+        if action != STOCK_ACTION and action // N_DESTINATIONS == card:
+            done += 1
     return count if done == len(path) else ILLEGAL

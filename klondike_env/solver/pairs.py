@@ -11,7 +11,7 @@ import numpy as np
 
 from klondike_env.cards import ACE, KING, N_CARDS, N_RANKS, N_SUITS, card_at, is_red, rank_of, suit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import count_cards
+from klondike_env.engine.lanes import count_cards, lowest_bit
 
 RANK_BITS = 4  # how far apart a card and the pair that is built on it are
 _TWIN_OF_SUIT = (0, 0, 1, 1)  # clubs and spades, diamonds and hearts are twins
@@ -32,7 +32,6 @@ CARDS = np.argsort(NUMBERS).astype(np.int64)
 
 FIRST_OF_PAIRS = _set_of(list(range(0, N_CARDS, 2)))
 KINGS = _set_of([_number(KING, suit) for suit in range(N_SUITS)])
-ACES = _set_of([_number(ACE, suit) for suit in range(N_SUITS)])
 ALL_HOME = _set_of([_number(N_RANKS, suit) for suit in range(N_SUITS)])  # what is wanted after a win
 _RED = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (1, 2)])
 _BLACK = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (0, 3)])
@@ -61,6 +60,12 @@ def one_rank_lower(cards: int) -> int:
 def pair_of(card: int) -> int:
     """The set of a card and its twin."""
     return 3 << (card & ~1)
+
+
+@kernel
+def fitting_on_pair(pair: int) -> int:
+    """The pair that may be built on a pair."""
+    return pair >> RANK_BITS
 
 
 @kernel
@@ -93,8 +98,8 @@ def safe_cards(wanted: int) -> int:
         wanted: what the foundations take next, one card a suit.
     """
     red, black = wanted & _RED, wanted & _BLACK
-    lowest_red = number_of(red & -red) // RANK_BITS
-    lowest_black = number_of(black & -black) // RANK_BITS
+    lowest_red = number_of(lowest_bit(red)) // RANK_BITS
+    lowest_black = number_of(lowest_bit(black)) // RANK_BITS
     highest_black = min(lowest_red + 1, lowest_black + 2)
     highest_red = min(lowest_black + 1, lowest_red + 2)
     up_to_black = (1 << (RANK_BITS * (highest_black + 1))) - 1

@@ -18,7 +18,7 @@ _32 = np.uint64(32)
 
 
 @kernel
-def slot_of(key: np.uint64, n_slots: int) -> int:
+def slot_of(key: np.uint64, n_slots: int) -> np.int64:
     """Where the search for a key begins: its mixed bits scaled to 0..n_slots-1 (n_slots below 2**32)."""
     return np.int64(((mix(key) >> _32) * np.uint64(n_slots)) >> _32)
 
@@ -26,7 +26,7 @@ def slot_of(key: np.uint64, n_slots: int) -> int:
 @kernel
 def insert(table: np.ndarray, key: np.uint64) -> bool:
     """Add a key; whether it is new. table: uint64[n_slots], with a free slot."""
-    slot = slot_of(key, len(table))
+    slot = int(slot_of(key, len(table)))
     while table[slot] != 0:
         if table[slot] == key:
             return False
