@@ -1,0 +1,1 @@
+"""Solving with all cards known."""
