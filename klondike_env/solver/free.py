@@ -170,12 +170,7 @@ def visit(
 
 @kernel
 def search(
-    deal: np.ndarray,
-    frames: np.ndarray,
-    path: np.ndarray,
-    table: np.ndarray,
-    control: np.ndarray,
-    mode: Mode,
+    deal: np.ndarray, frames: np.ndarray, path: np.ndarray, table: np.ndarray, control: np.ndarray, mode: Mode
 ) -> int:
     """Go on with a search; how it stands then. After _SOLVED the last frame is that of a win."""
     depth, visits = int(control[_DEPTH]), int(control[_VISITS])
