@@ -54,12 +54,13 @@ class Pruning(IntFlag):
     # klondike_env.solver.earliest. All rules; without effect where redeals are enough.
     EARLIEST = 2
     # A run without a card under it is moved onto a card only if there is no gap and one could be filled. Take
-    # the first other move of a winning line: the moves of such runs before it have covered hosts and made
-    # more gaps, so it can come first, and they are as possible after it as before. All rules.
+    # the first other move of a winning line: the moves of such runs before it have only covered hosts and
+    # made more gaps, so it can come first, and they are as possible after it as before. All rules.
     LATE_GAPS = 4
     # A built card is moved to a gap only if that lets another movable card land on what it leaves, or frees
-    # one that its foundation takes. Until a move needs that, this one can wait: all it does is to use up a
-    # gap. Only with EXCHANGES, where a card can be moved to a gap later from wherever its run is by then.
+    # one that its foundation takes. Until a move needs that it can wait, for all it does is to use up a gap;
+    # one such move is enough to open a rank, so if several together open it, one of them does alone. Only
+    # with EXCHANGES, where the card can be moved later from wherever its run lies by then.
     LATE_PARKING = 8
     # Positions that differ only in which host carries which run count as one, see klondike_env.solver.tails.
     # Any build rule, but only where any tail may be moved.

@@ -4,10 +4,11 @@ Of two positions that differ only in that, all that the later one can do the ear
 some draws and redeals. So a position need be visited only if it was not visited before, or only later.
 
 A position is entered by a key of 64 bits, its words mixed, of which the lowest `late_bits` make room for
-its lateness; they are at most 10. A solvable game is called unsolvable only if a position of each winning
-line is taken for another one. For one line of 200 positions among 10**8 others that has a probability
-below 200 * 10**8 / 2**63 = 2e-9 with unlimited redeals, 4e-8 with a single pass, and 2e-6 in the worst of all
-cases, more than 20 redeals; the memory limit of 500 MB keeps that below 4e-7.
+its lateness: one with unlimited redeals, five with a single pass, ten at most. A solvable game can be
+called unsolvable only if on each winning line a position is taken for another one. For a line of 200
+positions among 10**8 visited ones that has a probability below 200 * 10**8 / 2**63 = 2.2e-9 with unlimited
+redeals, 3.5e-8 with a single pass, and 1.1e-6 with 20 redeals or more; the 25 million positions that fit
+into 500 MB make that 2.8e-7.
 """
 
 from __future__ import annotations

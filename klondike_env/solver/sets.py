@@ -21,7 +21,7 @@ import numpy as np
 
 from klondike_env.cards import KING, N_CARDS, N_SUITS, card_at, rank_of, suit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import BUILD_SETS, bit_of, count_cards
+from klondike_env.engine.lanes import BUILD_SETS, LANE, count_cards
 from klondike_env.rules import BUILDS
 
 RANK_BITS = (1 << N_SUITS) - 1  # the four cards of a rank, at the lower end of a set
@@ -44,7 +44,7 @@ def _bits(suits: list[int]) -> int:
 
 
 def _may_build(build: int, suit: int, below: int) -> bool:
-    return bool(int(BUILD_SETS[build, below]) & bit_of(card_at(0, suit)))
+    return bool(int(BUILD_SETS[build, below]) >> (LANE * suit) & 1)
 
 
 # BUILDERS[build, suit]: four bits, the suits that may lie on a card of `suit`.

@@ -34,12 +34,17 @@ def random_position(rng: random.Random, rules: Rules, ranks: int) -> Position:
     for number, card in enumerate(cards):
         column = open_columns[number % len(open_columns)] if rng.random() < 0.7 else rng.choice(open_columns)
         column.append(card)
-    piles = sorted(((_hide(rng, column, rules), column) for column in columns), key=lambda pile: pile[0])
-    if len(talon) > 24 or any(face_down > number for number, (face_down, _) in enumerate(piles)):
-        return random_position(rng, rules, ranks)  # no game leads there
+    piles = sorted((_hide(rng, column, rules), column) for column in columns)
+    for number, (face_down, column) in enumerate(piles):
+        excess = max(face_down - number, 0)  # a column is dealt no more face-down cards than lie left of it
+        talon += column[:excess]
+        piles[number] = face_down - excess, column[excess:]
+    if len(talon) > 24:
+        return random_position(rng, rules, ranks)
+    rng.shuffle(talon)
     waste = rng.choice([0, rng.randint(0, len(talon))])
-    face_down = [face_down for face_down, _ in piles]
-    return Position([column for _, column in piles], face_down, foundation, talon, waste, seen=waste)
+    face_down_counts, kept = [face_down for face_down, _ in piles], [column for _, column in piles]
+    return Position(kept, face_down_counts, foundation, talon, waste, seen=waste)
 
 
 def _hide(rng: random.Random, column: list[int], rules: Rules) -> int:
