@@ -1,6 +1,6 @@
 """The games as a vector environment of Stable-Baselines3 and sb3-contrib.
 
-`pip install "klondike_env[sb3]"` brings both libraries; importing this module needs them.
+`pip install "klondike-env[sb3]"` brings both libraries; importing this module needs them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from klondike_env.vector_env import KlondikeVectorEnv
 try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 except ImportError as error:
-    raise DependencyNotInstalled("stable-baselines3 is not installed; run: pip install 'klondike_env[sb3]'") from error
+    raise DependencyNotInstalled("stable-baselines3 is not installed; run: pip install 'klondike-env[sb3]'") from error
 
 Indices = int | Iterable[int] | None
 # What every game has in common, and `get_attr` tells.

@@ -33,10 +33,9 @@ def record(games: int) -> minari.MinariDataset:
 
 
 def main(games: int = 20) -> None:
-    """Record a data set in Minari's folder, read it back and print what is in it."""
-    if DATASET in minari.list_local_datasets():
-        minari.delete_dataset(DATASET)
-    record(games)
+    """Record a data set in Minari's folder unless it is there, read it back and print what is in it."""
+    if DATASET not in minari.list_local_datasets():
+        record(games)
     dataset = minari.load_dataset(DATASET)
     episodes = list(dataset.iterate_episodes())
     won = sum(episode.rewards.sum() > 0 for episode in episodes)

@@ -102,8 +102,8 @@ class Games:
                 reach=int(talon == "reach"),
                 no_repeats=int(no_repeats),
                 auto_finish=int(auto_finish),
-                stall_limit=NO_LIMIT if stall_limit is None else int(stall_limit),
-                step_limit=NO_LIMIT if step_limit is None else int(step_limit),
+                stall_limit=_as_option(stall_limit),
+                step_limit=_as_option(step_limit),
             ),
             scheme=scheme(reward),
         )
@@ -175,9 +175,13 @@ class Games:
 
         Returns:
             How many games ended with this step.
+
+        Raises:
+            ValueError: `actions` are not one whole number for each game, or `active` not one bool.
         """
+        actions = self._one_each("actions", actions, np.dtype(np.int64))
         if active is not None:
-            actions = np.where(active, actions, NO_ACTION)
+            actions = np.where(self._one_each("active", active, np.dtype(np.bool_)), actions, NO_ACTION)
         self._make_room()
 
         def play(rows: slice) -> int:
@@ -189,6 +193,18 @@ class Games:
             return ended
 
         return sum(run_sliced(self.threads, len(self), play)) if self.threads > 1 else play(ALL_ROWS)
+
+    def _one_each(self, name: str, values: Any, dtype: np.dtype[Any]) -> np.ndarray:
+        """The values as an array with one of this type for each game; kernels read what they get unchecked.
+
+        Raises:
+            ValueError: they are of another kind, or more or fewer.
+        """
+        array = np.asarray(values)
+        if array.dtype.kind not in ("iu" if dtype.kind == "i" else dtype.kind) or array.shape != (len(self),):
+            shown = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"{name} are {shown}; allowed: {dtype} of shape ({len(self)},), one for each game")
+        return array if array.dtype == dtype else array.astype(dtype)
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""
@@ -385,6 +401,11 @@ def _records(records: Any, n: int) -> np.ndarray:
     if array.shape not in ((), (1,), (n,)):
         raise ValueError(f"records have shape {array.shape}; allowed: one, or ({n},)")
     return np.broadcast_to(array, (n,))
+
+
+def _as_option(limit: int | None) -> int:
+    """A limit as the kernels take it; one that the counters of a game cannot reach is none."""
+    return NO_LIMIT if limit is None or limit > np.iinfo(np.int32).max else limit
 
 
 def check_limit(name: str, value: Any) -> int | None:

@@ -79,8 +79,8 @@ class _Announcer(Listener):
             return
         self.silent = True
         folder = kernel.stats.cache_path
-        kept = f"once; kept in {folder}" if folder else "every time: set NUMBA_CACHE_DIR to a folder to keep it in"
-        print(f"klondike_env: compiling the rules, about a minute, {kept}", file=sys.stderr, flush=True)
+        kept = f"kept in {folder}" if folder else "again every time: set NUMBA_CACHE_DIR to a folder to keep it in"
+        print(f"klondike_env: compiling, up to a minute; {kept}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Event) -> None:
         """Nothing to tell."""

@@ -76,3 +76,47 @@ def test_play_is_the_same_with_and_without_masks(masks):
         twin.step(actions)
     np.testing.assert_array_equal(games.states, twin.states)
     assert len(games.masks) == (30 if masks else 0)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ([312], r"actions are int64 of shape \(1,\); allowed: int64 of shape \(3,\), one for each game"),
+        ([312] * 4, r"actions are int64 of shape \(4,\)"),
+        ([], r"actions are float64 of shape \(0,\)"),
+        ([312.0] * 3, r"actions are float64 of shape \(3,\)"),
+        ([True] * 3, r"actions are bool of shape \(3,\)"),
+        ([[312]] * 3, r"actions are int64 of shape \(3, 1\)"),
+        (312, r"actions are int64 of shape \(\)"),
+        (None, r"actions are object of shape \(\)"),
+        ("abc", r"actions are <U3 of shape \(\)"),
+    ],
+)
+def test_actions_that_are_not_one_whole_number_for_each_game_are_refused(actions, message):
+    games = Games(3, PRESETS["draw1"])
+    games.deal([1, 2, 3])
+    with pytest.raises(ValueError, match=message):
+        games.step(actions)
+    with pytest.raises(ValueError, match=r"active are int64 of shape \(3,\); allowed: bool of shape \(3,\)"):
+        games.step([312] * 3, [1, 1, 0])
+    assert games.moves.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.uint8, np.int32, np.uint64])
+def test_actions_of_any_whole_type_are_played(dtype):
+    games, twin = Games(3, PRESETS["draw1"]), Games(3, PRESETS["draw1"])
+    for batch in (games, twin):
+        batch.deal([1, 2, 3])
+    games.step(np.full(3, 200, dtype=dtype))
+    twin.step([200] * 3)
+    np.testing.assert_array_equal(games.states, twin.states)
+
+
+@pytest.mark.parametrize("limit", [2**31 - 1, 2**31, 2**40, 2**63, 10**30])
+@pytest.mark.parametrize("name", ["stall_limit", "step_limit"])
+def test_a_limit_that_no_game_reaches_is_none(name, limit):
+    games = Games(1, PRESETS["draw1"], **{"stall_limit": None, name: limit})
+    games.deal([1])
+    for _ in range(300):
+        games.step([312])
+    assert not games.over[0]
