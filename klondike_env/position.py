@@ -102,7 +102,7 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
     if not isinstance(text, str):
         raise ValueError(f"position is {text!r}; allowed: a text")
     reader = _Reader()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):  # the mark that some editors write
         content = _COMMENT.sub("", line).strip()
         if content:
             reader.read(number, content)

@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium.error import DependencyNotInstalled
 from gymnasium.vector import AutoresetMode
 
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import OUTCOME_NAMES, TRUNCATED, WON
 from klondike_env.settings import legible_actions
 from klondike_env.vector_env import KlondikeVectorEnv
@@ -58,7 +59,7 @@ class KlondikeVecEnv(VecEnv):
         self._actions = np.zeros(num_envs, dtype=np.int64)
         self._returns = np.zeros(num_envs, dtype=np.float64)
         if seed is not None:
-            self.seed(seed)
+            self.seed(check_whole_number("seed", seed, 0))
 
     def reset(self) -> Any:
         """Start a fresh game in every row, with the seeds and options that were set; the observations.

@@ -272,3 +272,8 @@ def test_a_batch_starts_from_one_position_or_from_one_for_each_game():
     assert format_position(env.unwrapped.games.states[0]) == hidden[1]
     with pytest.raises(ValueError, match=r"^reset option 'position' has length 2; allowed: one for all, or 3$"):
         envs.reset(options={"position": [COMPLETE, COMPLETE]})
+
+
+def test_the_mark_that_some_editors_write_first_is_no_part_of_a_position():
+    text = "foundations: KC KD KH QS\n1: KS\n"
+    assert parse_position("\ufeff" + text) == parse_position(text)

@@ -302,3 +302,9 @@ def test_boards_are_shown_as_one_picture():
     np.testing.assert_array_equal(env.get_images()[3], board)
     assert env.render().shape == (2 * board.shape[0], 2 * board.shape[1], 3)
     assert env.get_attr("render_mode") == ["rgb_array"] * 4
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 1.5])
+def test_a_seed_that_is_none_is_refused_at_once(seed):
+    with pytest.raises(ValueError, match=r"^seed is .*; allowed: a whole number from 0$"):
+        KlondikeVecEnv(2, "draw1", seed=seed)
