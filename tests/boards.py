@@ -212,3 +212,12 @@ class ReferenceTable(Table):
 
     def step(self, action: int) -> None:
         self.game.step(action)
+
+
+def outcome_of(start: np.void, rules: Rules, actions: Sequence[int]) -> str:
+    """How the reference says that a game ends after these actions, each of which must be legal."""
+    table = ReferenceTable(start, rules, stall_limit=None)
+    for action in actions:
+        assert action in table.legal_ids
+        table.step(action)
+    return table.outcome

@@ -201,10 +201,12 @@ class Games:
             ValueError: they are of another kind, or more or fewer.
         """
         array = np.asarray(values)
+        if array.dtype == dtype and array.shape == (len(self),):
+            return array
         if array.dtype.kind not in ("iu" if dtype.kind == "i" else dtype.kind) or array.shape != (len(self),):
             shown = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"{name} are {shown}; allowed: {dtype} of shape ({len(self)},), one for each game")
-        return array if array.dtype == dtype else array.astype(dtype)
+        return array.astype(dtype)
 
     def random_actions(self, generator: np.random.Generator) -> np.ndarray:
         """A uniformly random legal action for each game: int64[n]; meaningless where a game has ended."""

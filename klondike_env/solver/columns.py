@@ -12,6 +12,7 @@ from klondike_env.engine.faults import check_record
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import PLAYING, WON
 from klondike_env.rules import RuleParams, Rules
+from klondike_env.solver import verdicts
 from klondike_env.solver.earliest import enter_all, latest
 from klondike_env.solver.position import MOVE, N_WORDS, REDEALS, Game, gap_cards, read_record
 from klondike_env.solver.replay import Replay
@@ -30,7 +31,7 @@ from klondike_env.solver.search import (
 from klondike_env.solver.stock import settle_talon
 
 _FIRST_FRAMES, _FIRST_MOVES, _FIRST_SLOTS = 1 << 8, 1 << 12, 1 << 12
-_VERDICTS = {SOLVED: "solved", UNSOLVABLE: "unsolvable"}
+_VERDICTS = {SOLVED: verdicts.SOLVED, UNSOLVABLE: verdicts.UNSOLVABLE}
 
 # The main search pauses after so many visits, and after each four times as many; in every pause there are
 # short attempts that try moves in other orders. Many wins are many times nearer from there.
@@ -190,7 +191,7 @@ class ColumnSearch:
             done = self._search.visits - before
             self.visits, left, self._left = self.visits + done, left - done, self._left - done
             self._note(status)
-        return _VERDICTS.get(self._verdict, "undecided")
+        return _VERDICTS.get(self._verdict, verdicts.UNDECIDED)
 
     def _note(self, status: int) -> None:
         """Note how a turn of a search ended."""

@@ -52,11 +52,11 @@ from klondike_env.solver.free_pruning import (
 )
 from klondike_env.solver.line import ILLEGAL, write_line
 from klondike_env.solver.pairs import ALL_HOME, number_of
+from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE
 from klondike_env.solver.visited import capacity, grown, insert
 
 __all__ = ["ALL", "MAX_BYTES", "FreeSearch", "Pruning", "decide", "supports"]
 
-SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
 MAX_BYTES = 500_000_000
 _FIRST_SLOTS = 1 << 12
 _FIRST_DEPTH = 512

@@ -16,7 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from klondike_env.deals import check_deals
 from klondike_env.rules import Rules, preset
-from klondike_env.solver.solve import UNDECIDED, VERDICTS, Limits, solve
+from klondike_env.solver.solve import Limits, solve
+from klondike_env.solver.verdicts import UNDECIDED, VERDICTS
 
 _CHUNK = 20  # deals that a process solves between two reports
 

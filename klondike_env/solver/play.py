@@ -10,7 +10,8 @@ from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, WON
 from klondike_env.rules import Rules, preset
-from klondike_env.solver.solve import SOLVED, UNSOLVABLE, Limits, Solution, record_of, solve
+from klondike_env.solver.solve import Limits, Solution, record_of, solve
+from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
 
 def complete(env: Any, limits: Limits | None = None) -> Solution:

@@ -21,9 +21,8 @@ from klondike_env.rules import Rules, preset
 from klondike_env.settings import read_deck
 from klondike_env.solver.columns import ColumnSearch
 from klondike_env.solver.free import FreeSearch, supports
+from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
-SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
-VERDICTS = (SOLVED, UNSOLVABLE, UNDECIDED)
 DEFAULT_SECONDS = 60.0
 
 # Positions visited between two looks at the clock: few at first, for most deals need only a few hundred.

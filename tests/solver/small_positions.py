@@ -66,8 +66,11 @@ def _key(position: Position) -> tuple[Any, ...]:
     return *piles, tuple(position.foundation), tuple(position.talon), position.waste, position.redeals_used
 
 
-def verdict(position: Position, rules: Rules, most_positions: int) -> str:
-    """Whether any line at all wins, by trying all; "undecided" when there are too many positions."""
+def verdict(position: Position, rules: Rules, most_positions: int, talon: str = "draw") -> str:
+    """Whether any line at all wins, by trying all; "undecided" when there are too many positions.
+
+    `talon` says whether draws are actions of their own ("draw") or implied ("reach").
+    """
     seen, waiting = {_key(position)}, [position]
     while waiting:
         position = waiting.pop()
@@ -75,7 +78,7 @@ def verdict(position: Position, rules: Rules, most_positions: int) -> str:
             return "solved"
         if len(seen) > most_positions:
             return "undecided"
-        for action in reversed(legal_actions(position, rules, "draw")):  # so that foundations come first
+        for action in reversed(legal_actions(position, rules, talon)):  # so that foundations come first
             after = position.copy()
             play(after, action, rules)
             if rules.redeals is None:

@@ -18,7 +18,7 @@ from klondike_env.engine.state import OUTCOME_NAMES
 from klondike_env.rules import BUILDS, PRESETS, Rules
 from klondike_env.solver.columns import ALL, ColumnSearch, Pruning
 from klondike_env.solver.sets import BETWEEN_RANKS, BUILDERS, suits_of
-from tests.boards import ReferenceTable, board
+from tests.boards import board, outcome_of
 from tests.reference import Position
 from tests.solver.small_positions import random_position, random_rules, record, verdict
 
@@ -43,15 +43,6 @@ def dealt(columns: str, rules: Rules) -> np.void:
     games = Games(1, rules)
     games.deal_decks(np.array([parse(columns, format="columns")]))
     return games.states[0].copy()
-
-
-def run_one_by_one(start: np.void, rules: Rules, actions: list[int]) -> str:
-    """How the reference says that a game ends after these actions, each of which must be legal."""
-    table = ReferenceTable(start, rules, stall_limit=None)
-    for action in actions:
-        assert action in table.legal_ids
-        table.step(action)
-    return table.outcome
 
 
 # Verdicts.
@@ -137,7 +128,7 @@ def test_built_cards_go_to_gaps_where_only_that_wins(position: Position) -> None
     start = record(position, rules)
     search = ColumnSearch(start, rules)
     assert search.run(100_000) == "solved"
-    assert run_one_by_one(start, rules, search.actions()) == "won"
+    assert outcome_of(start, rules, search.actions()) == "won"
 
 
 def test_more_redeals_never_lose_a_win() -> None:
@@ -184,7 +175,7 @@ def test_lines_win_by_the_rules(name: str) -> None:
         start = dealt(row["columns"], RULES[name])
         search = ColumnSearch(start, RULES[name])
         if search.run(100_000) == "solved":
-            assert run_one_by_one(start, RULES[name], search.actions()) == "won"
+            assert outcome_of(start, RULES[name], search.actions()) == "won"
 
 
 def test_lines_start_in_the_middle_of_games_too() -> None:
@@ -199,7 +190,7 @@ def test_lines_start_in_the_middle_of_games_too() -> None:
         search = ColumnSearch(games.states[0], rules)
         if OUTCOME_NAMES[games.outcomes[0]] == "playing" and search.run(20_000) == "solved":
             won += 1
-            assert run_one_by_one(games.states[0].copy(), rules, search.actions()) == "won"
+            assert outcome_of(games.states[0].copy(), rules, search.actions()) == "won"
     assert won > 20
 
 
@@ -208,7 +199,7 @@ def test_lines_win_without_the_exchange_of_runs() -> None:
         start = dealt(row["columns"], RULES["draw1"])
         search = ColumnSearch(start, RULES["draw1"], pruning=ALL & ~Pruning.EXCHANGES)
         if search.run(100_000) == "solved":
-            assert run_one_by_one(start, RULES["draw1"], search.actions()) == "won"
+            assert outcome_of(start, RULES["draw1"], search.actions()) == "won"
 
 
 def test_a_run_is_exchanged_to_free_the_card_that_goes_up() -> None:
@@ -218,7 +209,7 @@ def test_a_run_is_exchanged_to_free_the_card_that_goes_up() -> None:
     assert search.run(1000) == "solved"
     actions = search.actions()
     assert parse_action("JS onto QD") in actions
-    assert run_one_by_one(start, rules, actions) == "won"
+    assert outcome_of(start, rules, actions) == "won"
 
 
 def test_a_won_position_needs_no_action() -> None:

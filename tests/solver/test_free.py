@@ -16,9 +16,10 @@ from klondike_env.engine.games import Games
 from klondike_env.engine.state import STATE
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver.free import ALL, FreeSearch, Pruning, decide, supports
-from tests.boards import ReferenceTable, board
-from tests.reference import Options, Position, game_of, legal_actions, play
+from tests.boards import board, outcome_of
+from tests.reference import Options, game_of
 from tests.solver.free_positions import random_start
+from tests.solver.small_positions import verdict
 
 DATA = Path(__file__).parents[1] / "data"
 DRAW1 = Rules()
@@ -44,39 +45,6 @@ def after_random_play(number: int, rules: Rules, steps: int) -> np.ndarray:
     for _ in range(steps):
         games.step(games.random_actions(generator))
     return games.states[~games.over].copy()
-
-
-def verdict_of_trying_everything(position: Position, rules: Rules, most_positions: int) -> str:
-    """Whether any line of ordinary moves wins; "undecided" when there are too many positions."""
-    seen, waiting = {key(position)}, [position]
-    while waiting:
-        position = waiting.pop()
-        if sum(position.foundation) == 52:
-            return "solved"
-        if len(seen) > most_positions:
-            return "undecided"
-        for action in reversed(legal_actions(position, rules, "reach")):  # so that foundations come first
-            after = position.copy()
-            play(after, action, rules)
-            if key(after) not in seen:
-                seen.add(key(after))
-                waiting.append(after)
-    return "unsolvable"
-
-
-def key(position: Position) -> tuple[Any, ...]:
-    columns = zip(position.columns, position.face_down, strict=True)
-    piles = sorted((tuple(column), face_down) for column, face_down in columns)
-    return *piles, tuple(position.foundation), tuple(position.talon), position.waste
-
-
-def outcome_of(start: np.void, rules: Rules, actions: list[int]) -> str:
-    """How the reference says that a game ends after these actions, each of which must be legal."""
-    table = ReferenceTable(start, rules, stall_limit=None)
-    for action in actions:
-        assert action in table.legal_ids
-        table.step(action)
-    return table.outcome
 
 
 # Verdicts.
@@ -111,7 +79,7 @@ def test_small_positions_have_the_verdict_of_trying_everything() -> None:
     for _ in range(1000):
         rules = Rules(draw_count=rng.choice(DRAW_COUNTS))
         start = random_start(rng, 9, 12)
-        expected = verdict_of_trying_everything(game_of(start, rules, Options()).position, rules, 300)
+        expected = verdict(game_of(start, rules, Options()).position, rules, 300, "reach")
         decided[expected] += 1
         for pruning in (ALL, Pruning(0)):
             found = FreeSearch(start, rules, pruning=pruning).run(1_000_000)
@@ -235,9 +203,9 @@ def test_many_games_are_decided_as_one_by_one() -> None:
     rules = Rules(draw_count=3)
     starts = dealt([row["columns"] for row in rows("verdicts_by_draw.csv")[:40]], rules)
     verdicts, visits = decide(starts, rules, 50_000)
-    for start, verdict, count in zip(starts, verdicts.tolist(), visits.tolist(), strict=True):
+    for start, word, count in zip(starts, verdicts.tolist(), visits.tolist(), strict=True):
         search = FreeSearch(start, rules)
-        assert (search.run(50_000), search.visits) == (verdict, count)
+        assert (search.run(50_000), search.visits) == (word, count)
     assert len(set(verdicts)) > 1
 
 
