@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_SUITS
-from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDATION
+from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply, face_down_total
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import GAP_SETS, bit_of, card_of_bit, lowest_bit
@@ -25,7 +25,8 @@ from klondike_env.rules import UNLIMITED, RuleParams
 from klondike_env.solver.visited import insert
 
 MAX_ARMS = 128
-MAX_POSITIONS = 2048
+MAX_POSITIONS = 1024
+MOST_ALIKE = 2  # arms that differ only in what was done before the last action
 _NONE = -1
 
 
@@ -141,6 +142,15 @@ def key_of_arm(states: np.ndarray, i: int, action: int, rules: RuleParams) -> np
 
 
 @kernel
+def are_alike(action: int, other: int) -> bool:
+    """Whether two actions take the same card to its foundation, to a gap, or to a column."""
+    same_card = action // N_DESTINATIONS == other // N_DESTINATIONS
+    first, second = action % N_DESTINATIONS, other % N_DESTINATIONS
+    both_up, both_to_gap = (first == TO_FOUNDATION) == (second == TO_FOUNDATION), (first == TO_GAP) == (second == TO_GAP)
+    return same_card and both_up and both_to_gap
+
+
+@kernel
 def note_arm(
     records: np.ndarray,
     i: int,
@@ -156,9 +166,13 @@ def note_arm(
     last = len(records) - 1
     records[last] = records[i]
     key = key_of_arm(records, last, action, rules)
+    alike = 0
     for k in range(n_arms):
         if arm_keys[k] == key:
             return n_arms
+        alike += are_alike(action, arms[k, 1])
+    if alike == MOST_ALIKE:
+        return n_arms
     arms[n_arms, 0], arms[n_arms, 1], arm_keys[n_arms] = i, action, key
     return n_arms + 1
 

@@ -104,11 +104,11 @@ class Options(NamedTuple):
 class Planner:
     """The decisions of one thread."""
 
-    def __init__(self, rules: Rules, seed: int, options: Options, visits: int, open_value: float) -> None:
+    def __init__(self, rules: Rules, seed: int, options: Options, visits: int, open_value: float, weight: float) -> None:
         self.rules, self._seed, self._options = rules, seed, options
         self._params = rules.params()
         self._exploration = Exploration()
-        self._judge = Judge.of(rules, visits, open_value)
+        self._judge = Judge.of(rules, visits, open_value, weight)
         self._field = Field.of(options.samples)
         self._records = np.zeros(2, dtype=STATE)
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
@@ -164,7 +164,7 @@ class Planner:
         if left > 1:
             from agents.race import drop_losers
 
-            drop_losers(field, n_arms, done, self._judge.open_value, 0.0, 0)
+            drop_losers(field, n_arms, done, self._judge.values, 0.0, 0)
         best = int(np.flatnonzero(field.alive[:n_arms])[0])
         return exploration.way_to(best)
 
@@ -189,13 +189,14 @@ class BanditAgent(Agent):
         visits: int = 1000,
         threads: int = 1,
         open_value: float = 0.0,
+        weight: float = 0.0,
         block: int = 10,
         z: float = 3.0,
         ties_after: int = 60,
         exact_visits: int = 100_000,
     ) -> None:
         self._options = Options(samples, seconds_per_move, block, z, ties_after, exact_visits)
-        self._visits, self._open_value, self._threads = visits, open_value, threads
+        self._visits, self._open_value, self._threads, self._weight = visits, open_value, threads, weight
         if samples == 0:
             self.talon, self.no_repeats = "draw", False
 
@@ -209,7 +210,7 @@ class BanditAgent(Agent):
         self._keys = np.zeros(n_games, dtype=np.uint64)
         self._actions = np.zeros(n_games, dtype=np.int64)
         self._planners = [
-            Planner(rules, seed, self._options, self._visits, self._open_value) for _ in range(self._threads)
+            Planner(rules, seed, self._options, self._visits, self._open_value, self._weight) for _ in range(self._threads)
         ]
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.arms import MAX_ARMS
+from agents.playout import GAME, LAYOUT, index_talon, play_out, read_game, read_layout
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.apply import apply
 from klondike_env.engine.determinize import fill_unseen, gather_unplaced
@@ -19,14 +20,13 @@ from klondike_env.engine.mixer import mix, shuffle
 from klondike_env.engine.state import STATE
 from klondike_env.rules import RuleParams, Rules
 from klondike_env.solver import columns, free
-from klondike_env.solver.verdicts import OPEN
 
 # Of so few unseen cards or fewer all orders are tried, once each, instead of random ones.
 FEW_UNSEEN = 6
 _FACTORIALS = np.array([1, 1, 2, 6, 24, 120, 720], dtype=np.int64)
 _STRIDE = 5003  # a prime above all of these, so that its multiples visit all orders, well mixed
 
-WIN = 2  # what a win counts
+BLIND_WIN = 3
 
 
 class Judge(NamedTuple):
@@ -35,17 +35,23 @@ class Judge(NamedTuple):
     is_free: bool
     free: free.SmallSearch
     columns: columns.SmallSearch
-    open_value: float  # what counts an undecided one, 0 to 1
+    games: np.ndarray
+    layouts: np.ndarray
+    values: np.ndarray
+    blind: bool
 
     @classmethod
-    def of(cls, rules: Rules, visits: int, open_value: float) -> Judge:
+    def of(cls, rules: Rules, visits: int, open_value: float, weight: float) -> Judge:
         """A judge who visits so many positions at most."""
         is_free = free.supports(rules)
         return cls(
             is_free,
             free.SmallSearch.of(visits if is_free else 1),
             columns.SmallSearch.of(1 if is_free else visits, rules),
-            open_value,
+            np.zeros(1, dtype=GAME),
+            np.zeros(1, dtype=LAYOUT),
+            np.array([0.0, open_value, 1.0 - weight, 1.0]),
+            weight > 0,
         )
 
 
@@ -99,33 +105,33 @@ def try_arm(k: int, seed: np.uint64, sample: int, field: Field, judge: Judge, ru
     trial[0] = field.views[k]
     lay_unseen(trial, 0, seed, sample, field.cards)
     apply(trial, 0, field.actions[k], rules)
+    if judge.blind:
+        read_game(trial, 0, judge.games, 0)
+        read_layout(trial, 0, judge.layouts)
+        index_talon(trial, 0, judge.layouts, judge.games, 0)
+        if play_out(judge.games, 0, judge.layouts, rules):
+            return BLIND_WIN
     if judge.is_free:
         return free.judge(trial, 0, rules.draw_count, judge.free)
     return columns.judge(trial, 0, rules, judge.columns)
 
 
 @kernel
-def value(verdict: int, open_value: float) -> float:
-    """What a verdict counts."""
-    return open_value if verdict == OPEN else verdict / WIN
-
-
-@kernel
-def total(results: np.ndarray, k: int, n: int, open_value: float) -> float:
+def total(results: np.ndarray, k: int, n: int, values: np.ndarray) -> float:
     """What the first `n` verdicts on an arm count."""
     points = 0.0
     for sample in range(n):
-        points += value(results[k, sample], open_value)
+        points += values[results[k, sample]]
     return points
 
 
 @kernel
-def drop_losers(field: Field, n_arms: int, n: int, open_value: float, z: float, ties_after: int) -> int:
+def drop_losers(field: Field, n_arms: int, n: int, values: np.ndarray, z: float, ties_after: int) -> int:
     """Take arms out that are behind the best by `z` standard errors, or equal to it so far; how many are left."""
     best, most = -1, -1.0
     for k in range(n_arms):
         if field.alive[k]:
-            points = total(field.results, k, n, open_value)
+            points = total(field.results, k, n, values)
             if points > most:
                 best, most = k, points
     left = 0
@@ -133,7 +139,7 @@ def drop_losers(field: Field, n_arms: int, n: int, open_value: float, z: float, 
         if field.alive[k] and k != best:
             behind, squares = 0.0, 0.0
             for sample in range(n):
-                difference = value(field.results[best, sample], open_value) - value(field.results[k, sample], open_value)
+                difference = values[field.results[best, sample]] - values[field.results[k, sample]]
                 behind += difference
                 squares += difference * difference
             if (squares > 0 and behind > 0 and behind >= z * np.sqrt(squares + 1)) or (squares == 0 and n >= ties_after):
@@ -166,5 +172,5 @@ def race(
                 field.results[k, sample] = try_arm(k, seed, sample, field, judge, rules)
         sample += 1
         if sample % block == 0:
-            left = drop_losers(field, n_arms, sample, judge.open_value, z, ties_after)
+            left = drop_losers(field, n_arms, sample, judge.values, z, ties_after)
     return left
