@@ -17,10 +17,11 @@ from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDAT
 from klondike_env.engine.apply import apply, face_down_total
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import GAP_SETS, bit_of, card_of_bit, lowest_bit
-from klondike_env.engine.legal import STOCK_MOVE, column_tops, find_moves, floor_cards, run_heads, wanted_cards
+from klondike_env.engine.legal import column_tops, find_moves, floor_cards, run_heads, wanted_cards
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
+from klondike_env.engine.stock import stock_is_live
 from klondike_env.rules import UNLIMITED, RuleParams
 from klondike_env.solver.visited import insert
 
@@ -146,7 +147,10 @@ def are_alike(action: int, other: int) -> bool:
     """Whether two actions take the same card to its foundation, to a gap, or to a column."""
     same_card = action // N_DESTINATIONS == other // N_DESTINATIONS
     first, second = action % N_DESTINATIONS, other % N_DESTINATIONS
-    both_up, both_to_gap = (first == TO_FOUNDATION) == (second == TO_FOUNDATION), (first == TO_GAP) == (second == TO_GAP)
+    both_up, both_to_gap = (
+        (first == TO_FOUNDATION) == (second == TO_FOUNDATION),
+        (first == TO_GAP) == (second == TO_GAP),
+    )
     return same_card and both_up and both_to_gap
 
 
@@ -214,7 +218,7 @@ def explore(
                         apply(records, n, action, rules)
                         keys[n], ways[n, 0], ways[n, 1] = key, i, action
                         n += 1
-        if i == 0 and moves[STOCK_MOVE] and reach == 0:
+        if i == 0 and reach == 0 and stock_is_live(records, 0, rules):
             # What can be taken back can be done after the draw as well, so one arm is enough.
             n_arms = note_arm(records, 0, STOCK_ACTION, arms, arm_keys, n_arms, rules)
         i += 1

@@ -1,34 +1,35 @@
-"""The agent `bandit`, after lonelybot's blind player: it asks a solver that sees all cards what to do in
-many games that look like this one.
+"""The agent `bandit`, after lonelybot's blind player: a bandit over the plays that cannot be taken back.
 
-At each decision it finds the arms: all plays that cannot be taken back, after any moves that can be (see
-`agents.arms`). They compete on determinizations judged by the thoughtful solver (see `agents.race`); the
-way to the best one is then played action by action. Once at most one card is unseen the solver's own
-line is played.
+At each decision it finds these plays, the arms (see `agents.arms`), lets them compete on determinizations
+(see `agents.race`), and plays the best one, after the moves that lead there. Once at most one card is
+unseen there is nothing to guess, and it plays the solver's line.
+
+What it does next in a row is kept there together with the positions it expects; in any other position
+it decides anew.
 """
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
+from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
 from agents.arms import Exploration
 from agents.base import Agent
-from agents.chance import roll
+from agents.chance import visible_word
 from agents.collins import CollinsAgent
-from agents.race import FEW_UNSEEN, Field, Judge, race
-from klondike_env.cards import N_CARDS
+from agents.race import Field, Judge, line_up, n_determinizations, race
+from klondike_env.cards import N_CARDS, UNSEEN
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.actions import RESIGN, STOCK_ACTION
 from klondike_env.engine.apply import apply
 from klondike_env.engine.determinize import determinize_view
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.repeats import position_key
-from klondike_env.engine.state import HIDDEN_PLACE, PLAYING, STATE
+from klondike_env.engine.state import PLAYING, STATE
 from klondike_env.engine.threads import run_sliced
 from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
@@ -36,18 +37,34 @@ from klondike_env.solver.columns import ColumnSearch
 from klondike_env.solver.free import FreeSearch, supports
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
-_CHUNK = 100  # determinizations between two looks at the clock
+DEFAULT_SAMPLES = 300
+DEFAULT_VISITS = 1000
+DEFAULT_BLIND = 0.5
+MAX_SAMPLES = 20_000
+_BETWEEN_LOOKS = 50  # determinizations between two looks at the clock
+_EXACT_VISITS = 100_000  # positions that the solver may visit when nothing is left to guess
 
 
 @kernel
 def key_of(views: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
-    """A key of a view."""
+    """A key of what a player sees."""
     return mix(position_key(views, i, rules) + np.uint64(views[i]["talon_size"]))
 
 
 @kernel
-def write_keys(records: np.ndarray, actions: np.ndarray, keys: np.ndarray, rules: RuleParams) -> None:
-    """Play actions from the first record and write the key of the view before each. records: STATE[2], changed."""
+def write_view_keys(views: np.ndarray, rules: RuleParams, keys: np.ndarray) -> None:
+    """Write the key of every game that is on. keys: uint64[n]."""
+    for i in range(len(views)):
+        if views[i]["outcome"] == PLAYING:
+            keys[i] = key_of(views, i, rules)
+
+
+@kernel
+def write_line_keys(records: np.ndarray, actions: np.ndarray, rules: RuleParams, keys: np.ndarray) -> None:
+    """Play from the first record and write the key of what the player sees before each action.
+
+    records: STATE[2], changed; keys: uint64[n].
+    """
     for k in range(len(actions)):
         records[1] = records[0]
         hide_unseen(records, 1)
@@ -56,187 +73,160 @@ def write_keys(records: np.ndarray, actions: np.ndarray, keys: np.ndarray, rules
 
 
 @kernel
-def write_view_keys(views: np.ndarray, keys: np.ndarray, rules: RuleParams) -> None:
-    """Write the key of every view that is on."""
-    for i in range(len(views)):
-        if views[i]["outcome"] == PLAYING:
-            keys[i] = key_of(views, i, rules)
+def fill_in(views: np.ndarray, cards: np.ndarray) -> None:
+    """Make the first view a state, one of many that it may be. cards: uint8[52], scratch."""
+    determinize_view(views, 0, np.uint64(0), cards)
 
 
 @kernel
-def lay_in_order(states: np.ndarray, cards: np.ndarray) -> None:
-    """Make the first of some views a state."""
-    determinize_view(states, 0, np.uint64(0), cards)
-
-
-@kernel
-def prepare_field(records: np.ndarray, arms: np.ndarray, n_arms: int, field: Field) -> None:
-    """Enter all arms."""
-    for k in range(n_arms):
-        field.views[k] = records[arms[k, 0]]
-        hide_unseen(field.views, k)
-        field.actions[k] = arms[k, 1]
-        field.alive[k] = 1
-
-
-@kernel
-def draw_seed(views: np.ndarray, i: int, seed: int) -> np.uint64:
-    """The seed of a decision's determinizations."""
-    return mix(np.uint64(roll(views, i, seed, 0xFFFFFFFF)) << np.uint64(32))
+def seed_for(views: np.ndarray, seed: int) -> np.uint64:
+    """The seed of the determinizations for the first view."""
+    return visible_word(views, 0, seed)
 
 
 class Plan(NamedTuple):
-    """What to play next in a row: actions, and the key of the view in which each is due."""
+    """What to play next: actions, and the key of what is seen when each is due. Without actions all is lost."""
 
     actions: list[int]
     keys: list[int]
 
 
-class Options(NamedTuple):
-    samples: int
-    seconds: float | None
-    block: int
-    z: float
-    ties_after: int
-    exact_visits: int
-
-
 class Planner:
-    """The decisions of one thread."""
+    """Makes decisions, one after the other; threads need one each."""
 
-    def __init__(self, rules: Rules, seed: int, options: Options, visits: int, open_value: float, weight: float) -> None:
-        self.rules, self._seed, self._options = rules, seed, options
-        self._params = rules.params()
-        self._exploration = Exploration()
-        self._judge = Judge.of(rules, visits, open_value, weight)
-        self._field = Field.of(options.samples)
+    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, judge: Judge) -> None:
+        self._rules, self._params, self._seed = rules, rules.params(), seed
+        self._samples, self._seconds, self._judge = samples, seconds, judge
+        self._exploration, self._field = Exploration(), Field.of(samples)
         self._records = np.zeros(2, dtype=STATE)
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
 
     def plan(self, view: np.ndarray) -> Plan:
-        """What to play on a view, STATE[1]; a plan of no actions where all is lost."""
-        n_unseen = int(np.count_nonzero(view["place"] == HIDDEN_PLACE))
-        actions = self._win(view) if n_unseen <= 1 else None
-        if actions is None:
-            actions = self._best(view, n_unseen)
-        return self._with_keys(view, actions)
-
-    def _determinized(self, view: np.ndarray) -> np.ndarray:
-        self._records[0] = view[0]
-        lay_in_order(self._records, self._cards)
-        return self._records[:1]
-
-    def _with_keys(self, view: np.ndarray, actions: list[int]) -> Plan:
-        self._determinized(view)
+        """What to play on a view, STATE[1]."""
+        n_unseen = int(np.count_nonzero(view["columns"] == UNSEEN) + np.count_nonzero(view["talon"] == UNSEEN))
+        line = self._winning_line(view) if n_unseen <= 1 else None
+        actions = self._way_to_best(view, n_unseen) if line is None else line
         keys = np.zeros(len(actions), dtype=np.uint64)
-        write_keys(self._records, np.array(actions, dtype=np.int64), keys, self._params)
+        self._fill_in(view)
+        write_line_keys(self._records, np.array(actions, dtype=np.int64), self._params, keys)
         return Plan(actions, keys.tolist())
 
-    def _win(self, view: np.ndarray) -> list[int] | None:
-        """A winning line, no line where there is none, None where that is not known."""
-        state = self._determinized(view).copy()
-        search = FreeSearch(state, self.rules) if supports(self.rules) else ColumnSearch(state, self.rules)
-        verdict = search.run(self._options.exact_visits)
+    def _fill_in(self, view: np.ndarray) -> np.ndarray:
+        """A state that the view may be of, STATE[1], in a buffer."""
+        self._records[0] = view[0]
+        fill_in(self._records, self._cards)
+        return self._records[:1]
+
+    def _winning_line(self, view: np.ndarray) -> list[int] | None:
+        """Where all cards are known: a line to a win, none if there is none; None if that is not known."""
+        state = self._fill_in(view).copy()
+        search = FreeSearch(state, self._rules) if supports(self._rules) else ColumnSearch(state, self._rules)
+        verdict = search.run(_EXACT_VISITS)
         if verdict == SOLVED:
-            actions = search.actions()
-            return [action for action in actions if action != STOCK_ACTION or self.rules.redeals is not None]
+            implied = STOCK_ACTION if self._rules.redeals is None else RESIGN  # what is no action, as talon is "reach"
+            return [action for action in search.actions() if action != implied]
         return [] if verdict == UNSOLVABLE else None
 
-    def _best(self, view: np.ndarray, n_unseen: int) -> list[int]:
-        exploration, options, field = self._exploration, self._options, self._field
-        exploration.records[0] = self._determinized(view)[0]
+    def _way_to_best(self, view: np.ndarray, n_unseen: int) -> list[int]:
+        """The moves that lead to the best arm, and its action."""
+        exploration, field = self._exploration, self._field
+        exploration.records[0] = self._fill_in(view)[0]
         n_arms = exploration.run(self._params)
         if n_arms == 0:
             return []
-        prepare_field(exploration.records, exploration.arms, n_arms, field)
-        seed = np.uint64(draw_seed(view, 0, self._seed))
-        samples = options.samples
-        if n_unseen <= FEW_UNSEEN:
-            samples = min(samples, [1, 1, 2, 6, 24, 120, 720][n_unseen])
-        done, left = 0, n_arms
-        deadline = None if options.seconds is None else time.perf_counter() + options.seconds
-        while done < samples and left > 1 and (deadline is None or done == 0 or time.perf_counter() < deadline):
-            stop = min(done + _CHUNK, samples) if deadline is not None else samples
-            left = race(
-                field, n_arms, done, stop, seed, options.block, options.z, options.ties_after, self._judge, self._params
-            )
-            done = stop
-        if left > 1:
-            from agents.race import drop_losers
+        line_up(exploration.records, exploration.arms, n_arms, field)
+        return exploration.way_to(self._best_arm(n_arms, n_unseen, np.uint64(seed_for(view, self._seed))))
 
-            drop_losers(field, n_arms, done, self._judge.values, 0.0, 0)
-        best = int(np.flatnonzero(field.alive[:n_arms])[0])
-        return exploration.way_to(best)
+    def _best_arm(self, n_arms: int, n_unseen: int, seed: np.uint64) -> int:
+        samples = int(min(self._samples, n_determinizations(n_unseen)))
+        stride = samples if self._seconds is None else _BETWEEN_LOOKS
+        best, done, start = 0, 0, time.perf_counter()
+        while done < samples and (self._seconds is None or time.perf_counter() - start < self._seconds):
+            stop = min(done + stride, samples)
+            best, tried = race(self._field, n_arms, done, stop, seed, self._judge, self._params)
+            done = stop if tried == stop else samples
+        return best
 
 
 class BanditAgent(Agent):
-    """Plays the arm that wins most often in the thoughtful solver's judgement.
+    """Plays towards the play that wins most, by a solver's and a rule list's judgement, in games that look like this.
 
     Args:
-        samples: determinizations for each decision; with 0 it plays as `collins`.
-        seconds_per_move: time for each decision; results then depend on the machine. None for no limit.
+        samples: determinizations for each decision at most; with 0 it plays as `collins`. 300 by default, without
+            limit where `seconds_per_move` is given.
+        seconds_per_move: time for each decision at most. What is chosen then depends on the machine.
         visits: positions that the solver may visit to judge one.
-        threads: threads that share the rows.
-    """
+        blind: what counts more, 0 to 1: that a solver that sees all cards can win (0), or that Collins' list does (1).
+        threads: threads that share the games of a batch.
 
-    name = "bandit"
+    Raises:
+        ValueError: an argument has a value that is not allowed.
+    """
 
     def __init__(
         self,
-        samples: int = 500,
-        *,
+        samples: int | None = None,
         seconds_per_move: float | None = None,
-        visits: int = 1000,
+        *,
+        visits: int = DEFAULT_VISITS,
+        blind: float = DEFAULT_BLIND,
         threads: int = 1,
-        open_value: float = 0.0,
-        weight: float = 0.0,
-        block: int = 10,
-        z: float = 3.0,
-        ties_after: int = 60,
-        exact_visits: int = 100_000,
     ) -> None:
-        self._options = Options(samples, seconds_per_move, block, z, ties_after, exact_visits)
-        self._visits, self._open_value, self._threads, self._weight = visits, open_value, threads, weight
-        if samples == 0:
-            self.talon, self.no_repeats = "draw", False
+        self.name = "bandit"
+        self.samples = _samples(samples, seconds_per_move)
+        self.seconds_per_move = seconds_per_move
+        self.visits = check_whole_number("visits", visits, 1)
+        if not 0 <= blind <= 1:
+            raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
+        self.blind = blind
+        self.threads = check_whole_number("threads", threads, 1)
+        self._base = CollinsAgent()
+        if self.samples == 0:
+            self.talon, self.no_repeats, self.needs_masks = self._base.talon, self._base.no_repeats, False
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """See `Agent.start`."""
-        self._rules = rules
-        self._params = rules.params()
-        self._base = CollinsAgent()
         self._base.start(n_games, rules, seed)
-        self._plans: list[Plan | None] = [None] * n_games
+        self._params = rules.params()
+        self._plans = [Plan([], [])] * n_games
         self._keys = np.zeros(n_games, dtype=np.uint64)
         self._actions = np.zeros(n_games, dtype=np.int64)
-        self._planners = [
-            Planner(rules, seed, self._options, self._visits, self._open_value, self._weight) for _ in range(self._threads)
-        ]
+        self._planners: SimpleQueue[Planner] = SimpleQueue()
+        for _ in range(self.threads):
+            judge = Judge.of(rules, self.visits, self.blind)
+            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, judge))
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See `Agent.act`."""
-        if self._options.samples == 0:
+        if self.samples == 0:
             return self._base.act(views, masks)
-        write_view_keys(views, self._keys, self._params)
+        write_view_keys(views, self._params, self._keys)
         rows = np.flatnonzero(views["outcome"] == PLAYING)
-        idle = list(self._planners)
 
-        def work(part: slice) -> None:
-            planner = idle.pop()
+        def choose(part: slice) -> None:
+            planner = self._planners.get()
             for row in rows[part].tolist():
                 self._actions[row] = self._choose(planner, views, masks, row)
+            self._planners.put(planner)
 
-        run_sliced(self._threads, len(rows), work)
+        run_sliced(self.threads, len(rows), choose)
         return self._actions
 
     def _choose(self, planner: Planner, views: np.ndarray, masks: np.ndarray, row: int) -> int:
-        plan, key = self._plans[row], int(self._keys[row])
-        if plan is None or not plan.keys or plan.keys[0] != key or not masks[row, plan.actions[0]]:
+        plan = self._plans[row]
+        if plan.keys[:1] != [int(self._keys[row])] or not masks[row, plan.actions[0]]:
             plan = planner.plan(views[row : row + 1])
+        self._plans[row] = Plan(plan.actions[1:], plan.keys[1:])
         if not plan.actions:
             return RESIGN
-        action, *rest = plan.actions
-        self._plans[row] = Plan(rest, plan.keys[1:])
-        if not masks[row, action]:
-            return int(masks[row].argmax())
-        return action
+        # Where repeats are masked, a way can be barred after moves that were not ours.
+        return plan.actions[0] if masks[row, plan.actions[0]] else int(masks[row].argmax())
+
+
+def _samples(samples: int | None, seconds_per_move: float | None) -> int:
+    """The most samples for each decision."""
+    if seconds_per_move is not None and not seconds_per_move > 0:
+        raise ValueError(f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit")
+    if samples is None:
+        return DEFAULT_SAMPLES if seconds_per_move is None else MAX_SAMPLES
+    return check_whole_number("samples", samples, 0, MAX_SAMPLES, " or None for the default")

@@ -6,8 +6,8 @@ import numpy as np
 
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import mix
-from klondike_env.solver.earliest import NEW, OLD, enter, key_of, latest, lateness
 from klondike_env.rules import RuleParams
+from klondike_env.solver.earliest import NEW, OLD, enter, key_of, lateness, latest
 from klondike_env.solver.position import (
     MARK,
     MOVE,
