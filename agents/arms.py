@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.rollout_search import first_play
 from klondike_env.cards import N_SUITS
-from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply, face_down_total
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import GAP_SETS, bit_of, card_of_bit, lowest_bit
@@ -29,19 +30,20 @@ MAX_ARMS = 128
 MAX_POSITIONS = 1024
 MOST_ALIKE = 2  # arms that differ only in what was done before the last action
 _NONE = -1
+_MOST_BASE_MOVES = 60
 
 
 class Exploration:
     """The buffers of an exploration, used again and again.
 
     Attributes:
-        records: STATE[n], the positions, the first of them where it began; the last record is scratch.
+        records: STATE[n], the positions, the first of them where it began; the last two records are scratch.
         ways: int64[n, 2], for each position the one before it and the action that leads from there to it.
         arms: int64[m, 2], for each arm the position and the action.
     """
 
     def __init__(self) -> None:
-        self.records = np.zeros(MAX_POSITIONS + 1, dtype=STATE)
+        self.records = np.zeros(MAX_POSITIONS + 2, dtype=STATE)
         self.ways = np.zeros((MAX_POSITIONS, 2), dtype=np.int64)
         self.arms = np.zeros((MAX_ARMS, 2), dtype=np.int64)
         self._keys = np.zeros(MAX_POSITIONS, dtype=np.uint64)
@@ -49,6 +51,9 @@ class Exploration:
         self._table = np.zeros(2 * MAX_POSITIONS, dtype=np.uint64)
         self._moves = np.zeros(N_DESTINATIONS + 1, dtype=np.int64)
         self.counts = np.zeros(2, dtype=np.int64)
+        self._scratch = np.zeros(1, dtype=STATE)
+        self._moved = np.zeros(1, dtype=np.uint8)
+        self._base_way = np.zeros(_MOST_BASE_MOVES, dtype=np.int64)
 
     def run(self, rules: RuleParams) -> int:
         """Explore from the first record, a state or a determinized view; how many arms there are."""
@@ -56,10 +61,18 @@ class Exploration:
         explore(self.records, *buffers, rules)
         return int(self.counts[1])
 
+    def base_arm(self, rules: RuleParams) -> int:
+        """The arm that Collins' list leads to, from now on by its own way; -1 if it gives up."""
+        self._base_way[:] = _NONE
+        buffers = self.arms, self._arm_keys, self._base_way, self.counts, self._scratch, self._moved
+        return find_base_arm(self.records, *buffers, rules)
+
     def way_to(self, arm: int) -> list[int]:
         """The actions that lead from the start to an arm, its own the last."""
         position, action = self.arms[arm].tolist()
         actions = [action]
+        if position >= MAX_POSITIONS:
+            return [*self._base_way[self._base_way != _NONE].tolist(), action]
         while position > 0:
             position, action = self.ways[position].tolist()
             actions.append(action)
@@ -223,3 +236,49 @@ def explore(
             n_arms = note_arm(records, 0, STOCK_ACTION, arms, arm_keys, n_arms, rules)
         i += 1
     counts[0], counts[1] = n, n_arms
+
+
+@kernel
+def enter_base_arm(
+    arms: np.ndarray, arm_keys: np.ndarray, position: int, action: int, key: np.uint64, counts: np.ndarray
+) -> int:
+    """Let an arm take the place of that with the same key, or come last; where it is."""
+    k = 0
+    while k < counts[1] and arm_keys[k] != key:
+        k += 1
+    k = min(k, len(arms) - 1)
+    counts[1] = max(int(counts[1]), k + 1)
+    arms[k, 0], arms[k, 1], arm_keys[k] = position, action, key
+    return k
+
+
+@kernel
+def find_base_arm(
+    records: np.ndarray,
+    arms: np.ndarray,
+    arm_keys: np.ndarray,
+    way: np.ndarray,
+    counts: np.ndarray,
+    scratch: np.ndarray,
+    moved: np.ndarray,
+    rules: RuleParams,
+) -> int:
+    """Play Collins' list up to what cannot be taken back; see `Exploration.base_arm`.
+
+    way: int64[n], overwritten with the moves before that; scratch: STATE[1]; moved: uint8[1], scratch.
+    """
+    last = len(records) - 1
+    position = last - 1
+    reach = 1 if rules.redeals == UNLIMITED else 0
+    records[position] = records[0]
+    for count in range(len(way)):
+        action = first_play(records, position, rules, reach, scratch, moved)
+        if action == RESIGN or (action == STOCK_ACTION and (reach or not stock_is_live(records, position, rules))):
+            return _NONE
+        if not can_take_back(records, position, action, rules):
+            records[last] = records[position]
+            key = key_of_arm(records, last, action, rules)
+            return enter_base_arm(arms, arm_keys, position, action, key, counts)
+        way[count] = action
+        apply(records, position, action, rules)
+    return _NONE

@@ -20,7 +20,7 @@ from agents.arms import Exploration
 from agents.base import Agent
 from agents.chance import visible_word
 from agents.collins import CollinsAgent
-from agents.race import Field, Judge, line_up, n_determinizations, race
+from agents.race import Field, Judge, line_up, n_determinizations, race, winner
 from klondike_env.cards import N_CARDS, UNSEEN
 from klondike_env.checks import check_whole_number
 from klondike_env.engine.actions import RESIGN, STOCK_ACTION
@@ -94,9 +94,9 @@ class Plan(NamedTuple):
 class Planner:
     """Makes decisions, one after the other; threads need one each."""
 
-    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, judge: Judge) -> None:
+    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, z: float, judge: Judge) -> None:
         self._rules, self._params, self._seed = rules, rules.params(), seed
-        self._samples, self._seconds, self._judge = samples, seconds, judge
+        self._samples, self._seconds, self._z, self._judge = samples, seconds, z, judge
         self._exploration, self._field = Exploration(), Field.of(samples)
         self._records = np.zeros(2, dtype=STATE)
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
@@ -131,21 +131,25 @@ class Planner:
         """The moves that lead to the best arm, and its action."""
         exploration, field = self._exploration, self._field
         exploration.records[0] = self._fill_in(view)[0]
-        n_arms = exploration.run(self._params)
+        exploration.run(self._params)
+        base = exploration.base_arm(self._params)
+        n_arms = int(exploration.counts[1])
         if n_arms == 0:
             return []
         line_up(exploration.records, exploration.arms, n_arms, field)
-        return exploration.way_to(self._best_arm(n_arms, n_unseen, np.uint64(seed_for(view, self._seed))))
+        return exploration.way_to(self._best_arm(n_arms, base, n_unseen, np.uint64(seed_for(view, self._seed))))
 
-    def _best_arm(self, n_arms: int, n_unseen: int, seed: np.uint64) -> int:
+    def _best_arm(self, n_arms: int, base: int, n_unseen: int, seed: np.uint64) -> int:
         samples = int(min(self._samples, n_determinizations(n_unseen)))
         stride = samples if self._seconds is None else _BETWEEN_LOOKS
-        best, done, start = 0, 0, time.perf_counter()
+        z = self._z if samples < n_determinizations(n_unseen) else 0.0
+        done, start = 0, time.perf_counter()
         while done < samples and (self._seconds is None or time.perf_counter() - start < self._seconds):
             stop = min(done + stride, samples)
-            best, tried = race(self._field, n_arms, done, stop, seed, self._judge, self._params)
-            done = stop if tried == stop else samples
-        return best
+            done = race(self._field, n_arms, base, done, stop, seed, self._judge, self._params)
+            if done < stop:
+                break
+        return winner(self._field, n_arms, base, done, z, self._judge.values)
 
 
 class BanditAgent(Agent):
@@ -170,6 +174,7 @@ class BanditAgent(Agent):
         *,
         visits: int = DEFAULT_VISITS,
         blind: float = DEFAULT_BLIND,
+        z: float = 1.5,
         threads: int = 1,
     ) -> None:
         self.name = "bandit"
@@ -179,6 +184,7 @@ class BanditAgent(Agent):
         if not 0 <= blind <= 1:
             raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
         self.blind = blind
+        self.z = z
         self.threads = check_whole_number("threads", threads, 1)
         self._base = CollinsAgent()
         if self.samples == 0:
@@ -194,7 +200,7 @@ class BanditAgent(Agent):
         self._planners: SimpleQueue[Planner] = SimpleQueue()
         for _ in range(self.threads):
             judge = Judge.of(rules, self.visits, self.blind)
-            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, judge))
+            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, self.z, judge))
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See `Agent.act`."""

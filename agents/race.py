@@ -54,6 +54,7 @@ class Judge(NamedTuple):
     layouts: np.ndarray  # LAYOUT[1]
     values: np.ndarray  # float64[4], by verdict
     plays_out: bool  # whether it matters if Collins' list wins
+    asks_solver: bool  # whether it matters if the solver wins
 
     @classmethod
     def of(cls, rules: Rules, visits: int, blind: float) -> Judge:
@@ -69,6 +70,7 @@ class Judge(NamedTuple):
             np.zeros(1, dtype=LAYOUT),
             values,
             blind > 0,
+            blind < 1,
         )
 
 
@@ -148,6 +150,8 @@ def try_arm(k: int, seed: np.uint64, sample: int, field: Field, judge: Judge, ru
     apply(trial, 0, field.actions[k], rules)
     if judge.plays_out and wins_blind(trial, 0, rules, judge):
         return _WON_BLIND
+    if not judge.asks_solver:
+        return LOST
     if judge.is_free:
         return free.judge(trial, 0, rules.draw_count, judge.free)
     return columns.judge(trial, 0, rules, judge.columns)
@@ -167,6 +171,24 @@ def leader(field: Field, n_arms: int, n: int, values: np.ndarray) -> int:
 
 
 @kernel
+def lead(field: Field, k: int, best: int, n: int, values: np.ndarray) -> float:
+    """By how many standard errors an arm is behind the best one after `n` determinizations."""
+    behind, squares = 0.0, 0.0
+    for sample in range(n):
+        difference = values[field.verdicts[best, sample]] - values[field.verdicts[k, sample]]
+        behind += difference
+        squares += difference * difference
+    return behind / np.sqrt(squares) if squares > 0 else 0.0
+
+
+@kernel
+def leads(field: Field, k: int, base: int, n: int, z: float, values: np.ndarray) -> bool:
+    """Whether an arm is ahead of another by `z` standard errors after `n` determinizations."""
+    ahead = lead(field, base, k, n, values)
+    return ahead > 0 and ahead >= z
+
+
+@kernel
 def is_out(field: Field, k: int, best: int, n: int, values: np.ndarray) -> bool:
     """Whether an arm can be given up after `n` determinizations, in favour of the best one."""
     behind, squares = 0.0, 0.0
@@ -180,9 +202,11 @@ def is_out(field: Field, k: int, best: int, n: int, values: np.ndarray) -> bool:
 
 
 @kernel
-def drop_out(field: Field, n_arms: int, n: int, values: np.ndarray) -> int:
+def drop_out(field: Field, n_arms: int, base: int, n: int, values: np.ndarray) -> int:
     """Take arms out of the race after `n` determinizations; how many are left."""
     best, left = leader(field, n_arms, n, values), 0
+    if base >= 0 and field.alive[base] and lead(field, base, best, n, values) == 0:
+        best = base
     for k in range(n_arms):
         if field.alive[k] and k != best and is_out(field, k, best, n, values):
             field.alive[k] = False
@@ -192,13 +216,16 @@ def drop_out(field: Field, n_arms: int, n: int, values: np.ndarray) -> int:
 
 @kernel
 def race(
-    field: Field, n_arms: int, start: int, stop: int, seed: np.uint64, judge: Judge, rules: RuleParams
-) -> tuple[int, int]:
-    """Try the arms on the determinizations `start` to `stop` - 1, or until one arm is left.
-
-    Returns:
-        The best arm, and on how many determinizations those that are left have been tried.
-    """
+    field: Field,
+    n_arms: int,
+    base: int,
+    start: int,
+    stop: int,
+    seed: np.uint64,
+    judge: Judge,
+    rules: RuleParams,
+) -> int:
+    """Try the arms on the determinizations `start` to `stop` - 1, or until one is left; how many there were then."""
     left, sample = n_arms, start
     while sample < stop and left > 1:
         for k in range(n_arms):
@@ -206,5 +233,14 @@ def race(
                 field.verdicts[k, sample] = try_arm(k, seed, sample, field, judge, rules)
         sample += 1
         if sample % _ROUND == 0:
-            left = drop_out(field, n_arms, sample, judge.values)
-    return leader(field, n_arms, sample, judge.values), sample
+            left = drop_out(field, n_arms, base, sample, judge.values)
+    return sample
+
+
+@kernel
+def winner(field: Field, n_arms: int, base: int, n: int, z: float, values: np.ndarray) -> int:
+    """The best arm after `n` determinizations, but the base's unless it leads that by `z` standard errors."""
+    if base >= 0 and field.alive[base]:
+        for k in range(n_arms):
+            field.alive[k] = field.alive[k] and (k == base or leads(field, k, base, n, z, values))
+    return leader(field, n_arms, n, values)

@@ -46,6 +46,7 @@ _BANDIT_OPTIONS: dict[str, Callable[[str], Any]] = {
     "seconds_per_move": float,
     "visits": int,
     "blind": float,
+    "z": float,
     "threads": int,
 }
 
