@@ -52,6 +52,7 @@ GAME = np.dtype(
         ("face_up", np.int64),  # the face-up cards of the columns
         ("next", np.int64),  # the cards that the foundations take next; above the king where one is complete
         ("talon", np.int64),  # the talon's cards
+        ("reach", np.int64),  # those that can be played, kept up to date only for the agent `tuned`
         ("left", np.int64),  # the talon's cards by index: a bit for each that is still there
         ("waste", np.int64),  # index of the waste's top, NOWHERE if there is none
         ("redeals_used", np.int64),

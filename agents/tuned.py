@@ -13,6 +13,7 @@ comes back for a card that fits on it, and a run is split to free a card that it
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -24,11 +25,9 @@ from agents.playout import (
     LAYOUT,
     NO_CARD,
     column_of,
-    draw_end,
     find_column,
     find_cover,
     fitting,
-    highest_index,
     index_talon,
     is_decided,
     lay_single,
@@ -51,11 +50,24 @@ from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, RESIGN, STOCK
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import GAP_SETS, LANE, bit_of, card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.state import N_COLUMNS, PLAYING, TALON_SIZE
-from klondike_env.rules import UNLIMITED, RuleParams, Rules
+from klondike_env.rules import MAX_DRAW_COUNT, UNLIMITED, RuleParams, Rules
 
 _ACES = sum(1 << LANE * suit for suit in range(N_SUITS))
 _MOST_PLAYS = 200
 _NO_MARK = -(1 << 60)
+
+
+def _places_in_reach(draw_count: int, n_waste: int, n_left: int) -> int:
+    """The talon cards, by their places from the bottom of the waste up, that can come to the waste's top."""
+    ends = {*range(n_waste, n_left, draw_count), *range(0, n_left, draw_count), n_left}
+    return sum(1 << (end - 1) for end in ends if end > 0)
+
+
+# _REACH[draw_count, cards in the waste, cards in the talon], with redeals without limit.
+_REACH = np.zeros((MAX_DRAW_COUNT + 1, TALON_SIZE + 1, TALON_SIZE + 1), dtype=np.int32)
+for _draw_count, _n_left in product(range(1, MAX_DRAW_COUNT + 1), range(TALON_SIZE + 1)):
+    for _n_waste in range(_n_left + 1):
+        _REACH[_draw_count, _n_waste, _n_left] = _places_in_reach(_draw_count, _n_waste, _n_left)
 
 # Kinds of plays; the rest of a choice is a column for the first two, else a card.
 RUN, UP, TALON_DOWN, TALON_UP, BACK, SPLIT, DRAW, NONE = range(8)
@@ -87,31 +99,39 @@ def better(choice: Choice, mark: int, kind: int, what: int) -> Choice:
 
 
 @kernel
-def draw_ends(stock: int, layouts: np.ndarray, draw_count: int) -> int:
-    """The set of cards that drawing from a stock, given as talon indices, brings to the waste's top."""
-    cards = 0
-    while stock != 0:
-        end = draw_end(stock, draw_count)
-        cards |= bit_of(int(layouts[0]["talon"][count_cards(end - 1)]))
-        stock &= -(end << 1)
-    return cards
+def place_of(left: int, index: int) -> int:
+    """How many of the cards left in the talon come before an index."""
+    return count_cards(left & ((1 << index) - 1))
 
 
 @kernel
-def reachable(left: int, waste: int, layouts: np.ndarray, draw_count: int) -> int:
-    """The set of cards that drawing, with redeals without limit, brings to the waste's top, and the top now."""
-    cards = bit_of(int(layouts[0]["talon"][waste])) if waste >= 0 else 0
-    return cards | draw_ends(stock_of(left, waste), layouts, draw_count) | draw_ends(left, layouts, draw_count)
+def is_grouped(rules: RuleParams) -> bool:
+    """Whether the talon is known, but only some of its cards can be played. Elsewhere cards may be unseen."""
+    return rules.draw_count > 1 and rules.redeals == UNLIMITED
+
+
+@kernel
+def find_reach(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> None:
+    """Find which talon cards can be played; where that takes a while, they change only when one of them is played."""
+    if not is_grouped(rules):
+        return
+    left = int(games[g]["left"])
+    places = int(_REACH[rules.draw_count, place_of(left, int(games[g]["waste"]) + 1), count_cards(left)])
+    cards = 0
+    while left != 0:
+        if places & 1:
+            cards |= bit_of(int(layouts[0]["talon"][count_cards(lowest_bit(left) - 1)]))
+        places >>= 1
+        left &= left - 1
+    games[g]["reach"] = cards
 
 
 @kernel
 def playable(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> int:
     """The set of talon cards that can be played."""
-    if rules.redeals != UNLIMITED:
-        return set_of(waste_card(games, g, layouts))
-    if rules.draw_count == 1:
-        return int(games[g]["talon"])
-    return reachable(int(games[g]["left"]), int(games[g]["waste"]), layouts, rules.draw_count)
+    if is_grouped(rules):
+        return int(games[g]["reach"])
+    return int(games[g]["talon"]) if rules.redeals == UNLIMITED else set_of(waste_card(games, g, layouts))
 
 
 @kernel
@@ -189,28 +209,56 @@ def mark_ups(games: np.ndarray, g: int, scene: Scene, rules: RuleParams, weights
 
 
 @kernel
+def places_of(games: np.ndarray, g: int, cards: int, layouts: np.ndarray) -> int:
+    """The places in the talon of those of some cards that are there, a bit for each."""
+    left, places = int(games[g]["left"]), 0
+    cards &= int(games[g]["talon"])
+    while cards != 0:
+        bit = lowest_bit(cards)
+        cards ^= bit
+        places |= 1 << place_of(left, int(layouts[0]["index"][card_of_bit(bit)]))
+    return places
+
+
+@kernel
+def without(places: int, place: int) -> int:
+    """Places in the talon after the card at one of them has gone."""
+    before = (1 << place) - 1
+    return (places & before) | (places >> 1 & ~before)
+
+
+@kernel
+def mark_distance(games: np.ndarray, g: int, index: int, weights: np.ndarray) -> int:
+    """The part of a talon card's mark for how far it is."""
+    left, waste = int(games[g]["left"]), int(games[g]["waste"])
+    before = left & ((2 << index) - 1)
+    passed = count_cards(stock_of(before, waste)) if index >= waste else count_cards(before) + TALON_SIZE
+    return int(weights[0]["talon_distance"]) * passed
+
+
+@kernel
 def mark_access(
     games: np.ndarray,
     g: int,
     bit: int,
     index: int,
+    useful: int,
     scene: Scene,
     layouts: np.ndarray,
     rules: RuleParams,
     weights: np.ndarray,
 ) -> int:
-    """The part of a talon card's mark that says how far it is, and what can be played once it has gone."""
-    left, waste = int(games[g]["left"]), int(games[g]["waste"])
-    before = left & ((2 << index) - 1)
-    passed = count_cards(stock_of(before, waste)) if index >= waste else count_cards(before) + TALON_SIZE
-    mark = int(weights[0]["talon_distance"]) * passed
-    if rules.draw_count > 1 and rules.redeals == UNLIMITED:  # else the stock may hold cards not seen
-        left ^= 1 << index
-        cards = reachable(left, highest_index(left & ((1 << index) - 1)), layouts, rules.draw_count)
-        useful = scene.room | scene.wanted | scene.gaps | fitting(bit, rules) | (bit & scene.wanted) << 1
-        mark += int(weights[0]["talon_useful"]) * count_cards(cards & useful)
-        mark += int(weights[0]["talon_reachable"]) * count_cards(cards)
-    return mark
+    """The part of a talon card's mark for what can be played once it has gone.
+
+    useful: the places of cards that can be played as things are.
+    """
+    left = int(games[g]["left"])
+    place = place_of(left, index)
+    newly = fitting(bit, rules) | (bit & scene.wanted) << 1
+    useful |= places_of(games, g, newly, layouts)
+    places = int(_REACH[rules.draw_count, place, count_cards(left) - 1])
+    mark = int(weights[0]["talon_useful"]) * count_cards(places & without(useful, place))
+    return mark + int(weights[0]["talon_reachable"]) * count_cards(places)
 
 
 @kernel
@@ -243,12 +291,17 @@ def mark_talon(
     games: np.ndarray, g: int, scene: Scene, layouts: np.ndarray, rules: RuleParams, weights: np.ndarray, choice: Choice
 ) -> Choice:
     """Mark talon cards."""
-    cards = scene.talon & (scene.room | scene.gaps | scene.wanted)
+    playable_now = scene.room | scene.gaps | scene.wanted
+    cards = scene.talon & playable_now
+    useful = places_of(games, g, playable_now, layouts) if is_grouped(rules) and cards != 0 else 0
     while cards != 0:
         bit = lowest_bit(cards)
         cards ^= bit
         card = card_of_bit(bit)
-        access = mark_access(games, g, bit, int(layouts[0]["index"][card]), scene, layouts, rules, weights)
+        index = int(layouts[0]["index"][card])
+        access = mark_distance(games, g, index, weights)
+        if is_grouped(rules):
+            access += mark_access(games, g, bit, index, useful, scene, layouts, rules, weights)
         if bit & (scene.room | scene.gaps) != 0:
             choice = better(choice, access + mark_down(games, g, bit, scene, rules, weights), TALON_DOWN, card)
         if bit & scene.wanted != 0:
@@ -346,6 +399,7 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
     if choice.kind in (TALON_DOWN, TALON_UP):
         games[g]["waste"] = layouts[0]["index"][what]
         take_waste(games, g, what)
+        find_reach(games, g, layouts, rules)
     if choice.kind == TALON_UP:
         games[g]["next"] ^= bit_of(what) | bit_of(what) << 1
         return
@@ -363,6 +417,7 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
 @kernel
 def play_out_tuned(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, weights: np.ndarray) -> bool:
     """Play a game to its end; whether it is won. games: GAME[n]; layouts: LAYOUT[1]; weights: WEIGHTS[1]."""
+    find_reach(games, g, layouts, rules)
     for _ in range(_MOST_PLAYS):
         if is_decided(games, g, rules):
             return True
@@ -409,6 +464,7 @@ def choose_tuned(
     read_layout(views, i, layouts)
     read_game(views, i, games, 0)
     index_talon(views, i, layouts, games, 0)
+    find_reach(games, 0, layouts, rules)
     games[0]["returned"] = returned[i] if int(views[i]["steps"]) > 0 else 0
     choice = choose_play(games, 0, layouts, rules, weights)
     note_return(games, 0, choice)
