@@ -52,10 +52,12 @@ GAME = np.dtype(
         ("face_up", np.int64),  # the face-up cards of the columns
         ("next", np.int64),  # the cards that the foundations take next; above the king where one is complete
         ("talon", np.int64),  # the talon's cards
+        ("reach", np.int64),  # those that can be played, kept up to date only for the agent `tuned`
         ("left", np.int64),  # the talon's cards by index: a bit for each that is still there
         ("waste", np.int64),  # index of the waste's top, NOWHERE if there is none
         ("redeals_used", np.int64),
         ("moved", np.int64),  # whether a card was moved since the last redeal
+        ("returned", np.int64),  # cards that came back from the foundations since the last play that cannot be undone
         ("n_face_down", np.int64),
         ("n_gaps", np.int64),  # empty columns
         ("top", np.uint8, (8,)),  # the last card of each column, or NO_CARD
@@ -78,13 +80,13 @@ _HOST_SUITS = np.array(
     ],
     dtype=np.int64,
 )
-_CARDS = sum(FULL_LANE << LANE * suit for suit in range(N_SUITS))
+CARDS = sum(FULL_LANE << LANE * suit for suit in range(N_SUITS))
 
 
 @kernel
 def hosts_of(card: int, rules: RuleParams) -> int:
     """The set of cards on which a card may be built; above the kings there is none."""
-    return (int(_HOST_SUITS[rules.build, suit_of(card)]) << (rank_of(card) + 1)) & _CARDS
+    return (int(_HOST_SUITS[rules.build, suit_of(card)]) << (rank_of(card) + 1)) & CARDS
 
 
 @kernel
@@ -140,6 +142,7 @@ def read_game(states: np.ndarray, i: int, games: np.ndarray, g: int) -> None:
     games[g]["waste"] = int(states[i]["waste_size"]) - 1
     games[g]["redeals_used"] = states[i]["redeals_used"]
     games[g]["moved"] = 1
+    games[g]["returned"] = 0
 
 
 @kernel
@@ -154,12 +157,13 @@ def read_layout(states: np.ndarray, i: int, layouts: np.ndarray) -> None:
 
 @kernel
 def index_talon(states: np.ndarray, i: int, layouts: np.ndarray, games: np.ndarray, g: int) -> None:
-    """Note where each talon card is, once all are known."""
+    """Note where each talon card is that is known."""
     cards = 0
     for index in range(int(states[i]["talon_size"])):
         card = int(layouts[0]["talon"][index])
-        layouts[0]["index"][card] = index
-        cards |= bit_of(card)
+        if card != UNSEEN:
+            layouts[0]["index"][card] = index
+            cards |= bit_of(card)
     games[g]["talon"] = cards
 
 
@@ -326,6 +330,21 @@ def set_of(card: int) -> int:
 
 
 @kernel
+def stock_of(left: int, waste: int) -> int:
+    """The stock as talon indices, of those left in the talon. waste: index of the waste's top, or NOWHERE."""
+    return left & -(1 << (waste + 1))
+
+
+@kernel
+def draw_end(stock: int, draw_count: int) -> int:
+    """The card that a draw from a stock that is not empty brings to the waste's top; both as talon indices."""
+    for _ in range(draw_count - 1):
+        rest = stock & (stock - 1)
+        stock = rest if rest != 0 else stock
+    return lowest_bit(stock)
+
+
+@kernel
 def comes_up(stock: int, index: int, draw_count: int) -> bool:
     """Whether drawing from a stock, given as talon indices, brings one of its cards to the waste's top."""
     if draw_count == 1 or stock >> (index + 1) == 0:
@@ -339,7 +358,7 @@ def first_up(games: np.ndarray, g: int, cards: int, start: int, layouts: np.ndar
 
     start: index of the waste's top before the first draw.
     """
-    stock = int(games[g]["left"]) & -(2 << start if start >= 0 else 1)
+    stock = stock_of(int(games[g]["left"]), start)
     first = TALON_SIZE
     while cards != 0:
         bit = lowest_bit(cards)
@@ -373,6 +392,16 @@ def draw_to(games: np.ndarray, g: int, useful: int, layouts: np.ndarray, rules: 
         index = first_up(games, g, useful, NOWHERE, layouts, rules.draw_count)
     games[g]["waste"] = index
     return index != NOWHERE
+
+
+@kernel
+def tap_stock(games: np.ndarray, g: int, rules: RuleParams) -> None:
+    """Draw, or redeal when the stock is empty."""
+    stock = stock_of(int(games[g]["left"]), int(games[g]["waste"]))
+    if stock == 0:
+        redeal(games, g)
+    else:
+        games[g]["waste"] = count_cards(draw_end(stock, rules.draw_count) - 1)
 
 
 # --- Collins' list -----------------------------------------------------------------------------------
@@ -470,8 +499,8 @@ def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams)
         play_run(games, g, source, gaps, layouts, rules)
         games[g]["moved"] = 1
         return True
-    wanted = int(games[g]["next"]) & _CARDS
-    candidates = room & (int(games[g]["next"]) >> 1) & _CARDS if rules.worry_back else 0
+    wanted = int(games[g]["next"]) & CARDS
+    candidates = room & (int(games[g]["next"]) >> 1) & CARDS if rules.worry_back else 0
     returning = fitting(candidates, rules) if candidates != 0 else 0
     buried = wanted & int(games[g]["face_up"]) & ~tops
     cover = NO_CARD

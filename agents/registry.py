@@ -1,6 +1,6 @@
 """Agents by name.
 
-random, greedy, collins        the baselines
+random, greedy, collins, tuned the baselines
 policy:PATH                    a trained network, played as its training config says
 policy:PATH@argmax             the same, always its favourite action
 policy:PATH@sampled            the same, actions drawn from its probabilities
@@ -25,11 +25,13 @@ from agents.collins import CollinsAgent
 from agents.greedy import GreedyAgent
 from agents.random_agent import RandomAgent
 from agents.rollout import RolloutAgent
+from agents.tuned import TunedAgent
 
 BASELINES: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
     "collins": CollinsAgent,
+    "tuned": TunedAgent,
 }
 
 POLICY_PREFIX = "policy:"

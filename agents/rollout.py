@@ -19,6 +19,8 @@ from agents.collins import CollinsAgent
 from agents.playout import GAME, LAYOUT
 from agents.rollout_games import GamesPlayouts
 from agents.rollout_search import SEARCH, Confidence, begin_searches, decide_all, first_plays, judge_all, sample_all
+from agents.tuned import TunedAgent
+from agents.tuned_weights import WEIGHTS, weights_for
 from klondike_env.cards import N_CARDS
 from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import PLAYING, new_states
@@ -69,15 +71,14 @@ class RolloutAgent(Agent):
         if self.samples == 0:
             self.talon, self.no_repeats, self.play = self.base.talon, self.base.no_repeats, self.base.play
             self.needs_masks = self.base.needs_masks
-        elif not isinstance(self.base, CollinsAgent):
+        elif not isinstance(self.base, CollinsAgent):  # which taps the stock, but may as well reach into it
             self.talon = self.base.talon
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """See `Agent.start`."""
         self.base.start(n_games, rules, seed)
         reach = self.talon_for(rules) == "reach"
-        kind = CollinsPlayouts if isinstance(self.base, CollinsAgent) else GamesPlayouts
-        self._playouts = kind(self.base, rules, reach, seed)
+        self._playouts = _playouts(self.base, rules, reach, seed)
         self._actions = np.zeros(n_games, dtype=np.int64)
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -98,7 +99,7 @@ class RolloutAgent(Agent):
         while n_samples < self.samples and not searches["over"].all() and time.perf_counter() - start < seconds:
             n_samples = min(max(n_samples * 3 // 2, _FIRST_ROUND), self.samples)
             self._sample(views, rows, searches, n_samples)
-            judge_all(searches, self._confidence)
+            judge_all(searches, self.samples, self._confidence)
 
     def _sample(self, views: np.ndarray, rows: np.ndarray, searches: np.ndarray, until: int) -> None:
         run_sliced(
@@ -106,14 +107,17 @@ class RolloutAgent(Agent):
         )
 
 
-class CollinsPlayouts:
-    """Games that Collins' list plays to the end, in compiled code."""
+class ListPlayouts:
+    """Games that the list of `collins` or `tuned` plays to the end, in compiled code."""
 
-    def __init__(self, base: Agent, rules: Rules, reach: bool, seed: int) -> None:
-        self._rules, self._reach, self._seed = rules.params(), int(reach), seed
+    def __init__(self, base: CollinsAgent | TunedAgent, rules: Rules, reach: bool, seed: int) -> None:
+        self._base, self._rules, self._reach, self._seed = base, rules.params(), int(reach), seed
+        self._weights = weights_for(rules) if isinstance(base, TunedAgent) else np.empty(0, dtype=WEIGHTS)
 
     def first_plays(self, views: np.ndarray, masks: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What the list plays, int64[n], in some rows."""
+        if isinstance(self._base, TunedAgent):
+            return self._base.act(views, masks)
         firsts = np.zeros(len(views), dtype=np.int64)
         scratch = new_states(1), np.zeros(1, dtype=np.uint8)
         first_plays(views, rows, self._rules, self._reach, firsts, *scratch)
@@ -122,7 +126,14 @@ class CollinsPlayouts:
     def sample(self, views: np.ndarray, rows: np.ndarray, searches: np.ndarray, until: int) -> None:
         """Sample in each row until there are `until` samples."""
         scratch = np.zeros(2, dtype=GAME), np.zeros(1, dtype=LAYOUT), np.zeros((2, N_CARDS), dtype=np.uint8)
-        sample_all(views, rows, self._rules, self._seed, until, searches, *scratch)
+        sample_all(views, rows, self._rules, self._weights, self._seed, until, searches, *scratch)
+
+
+def _playouts(base: Agent, rules: Rules, reach: bool, seed: int) -> ListPlayouts | GamesPlayouts:
+    """The fastest way to play games of the base to the end."""
+    if isinstance(base, CollinsAgent | TunedAgent):
+        return ListPlayouts(base, rules, reach, seed)
+    return GamesPlayouts(base, rules, reach, seed)
 
 
 def _agent(base: str | Agent) -> Agent:

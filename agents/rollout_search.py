@@ -25,10 +25,12 @@ from agents.playout import (
     put_up_top,
     read_game,
     read_layout,
-    redeal,
+    stock_of,
     take_down,
     take_waste,
+    tap_stock,
 )
+from agents.tuned import play_out_tuned
 from klondike_env.cards import card_at, rank_of
 from klondike_env.engine.actions import (
     N_ACTIONS,
@@ -41,7 +43,7 @@ from klondike_env.engine.actions import (
 )
 from klondike_env.engine.determinize import gather_unplaced
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of, count_cards, lowest_bit
+from klondike_env.engine.lanes import bit_of, count_cards
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
 from klondike_env.engine.state import FOUNDATION, TALON
 from klondike_env.engine.stock import tap
@@ -51,6 +53,8 @@ from klondike_env.rules import RuleParams
 MAX_CANDIDATES = 88
 # Steps without progress before a position is given up in which no sample was ever won.
 _PATIENCE = 8
+# Samples, all won or all lost, after which no more are drawn; the latter grow with what is allowed, within bounds.
+_ENOUGH_WON, _ENOUGH_LOST, _MOST_LOST = 48, 64, 500
 
 SEARCH = np.dtype(
     [
@@ -149,24 +153,11 @@ def begin_searches(masks: np.ndarray, rows: np.ndarray, firsts: np.ndarray, sear
 
 
 @kernel
-def tap_stock(games: np.ndarray, g: int, rules: RuleParams) -> None:
-    """Draw, or redeal when the stock is empty."""
-    waste = int(games[g]["waste"])
-    stock = int(games[g]["left"]) & -(2 << waste if waste >= 0 else 1)
-    if stock == 0:
-        redeal(games, g)
-        return
-    for _ in range(rules.draw_count - 1):
-        stock = stock & (stock - 1) if stock & (stock - 1) != 0 else stock
-    games[g]["waste"] = count_cards(lowest_bit(stock) - 1)
-
-
-@kernel
 def reach_card(games: np.ndarray, g: int, card: int, layouts: np.ndarray, rules: RuleParams) -> None:
     """Make a talon card the waste's top, and take it."""
     index, waste = int(layouts[0]["index"][card]), int(games[g]["waste"])
     left = int(games[g]["left"])
-    ahead = count_cards(left & ((2 << index) - 1) & -(2 << waste if waste >= 0 else 1))
+    ahead = count_cards(stock_of(left, waste) & ((2 << index) - 1))
     if index < waste or (ahead % rules.draw_count != 0 and left >> (index + 1) != 0):
         games[g]["redeals_used"] += 1
     games[g]["waste"] = index
@@ -232,6 +223,7 @@ def sample_once(
     views: np.ndarray,
     i: int,
     rules: RuleParams,
+    weights: np.ndarray,
     searches: np.ndarray,
     k: int,
     games: np.ndarray,
@@ -244,7 +236,10 @@ def sample_once(
         if searches[k]["alive"][c] and action != RESIGN:
             games[1] = games[0]
             play_action(views, i, action, games, 1, layouts, rules)
-            won = play_out(games, 1, layouts, rules)
+            if len(weights) > 0:
+                won = play_out_tuned(games, 1, layouts, rules, weights)
+            else:
+                won = play_out(games, 1, layouts, rules)
             first_won = first_won or (won and c == 0)
             count_sample(searches, k, c, won, first_won)
 
@@ -288,23 +283,31 @@ def is_hopeless(searches: np.ndarray, k: int, c: int, leader: int, confidence: C
 
 
 @kernel
-def judge(searches: np.ndarray, k: int, confidence: Confidence) -> None:
-    """Drop hopeless candidates, and end the search where nothing is left to find out."""
+def is_one_sided(searches: np.ndarray, k: int, limit: int) -> bool:
+    """Whether enough samples were all won by the first candidate, or all lost by all candidates."""
+    n, won = int(searches[k]["n_samples"]), int(searches[k]["n_won"])
+    best = won + advantage(searches, k, find_leader(searches, k))
+    return (won == n and n >= _ENOUGH_WON) or (best == 0 and n >= max(_ENOUGH_LOST, min(limit // 4, _MOST_LOST)))
+
+
+@kernel
+def judge(searches: np.ndarray, k: int, limit: int, confidence: Confidence) -> None:
+    """Drop hopeless candidates, and end the search where nothing is left to find out. limit: samples at most."""
     leader, n_alive = find_leader(searches, k), 0
     for c in range(1, int(searches[k]["n_candidates"])):
         if searches[k]["alive"][c] and is_hopeless(searches, k, c, leader, confidence):
             searches[k]["alive"][c] = 0
         n_alive += int(searches[k]["alive"][c])
     clear = advantage(searches, k, leader) > confidence.stop * sqrt(discordant(searches, k, leader))
-    searches[k]["over"] = n_alive == 0 or (n_alive == 1 and clear)
+    searches[k]["over"] = n_alive == 0 or (n_alive == 1 and clear) or is_one_sided(searches, k, limit)
 
 
 @kernel
-def judge_all(searches: np.ndarray, confidence: Confidence) -> None:
-    """Judge every search that is not over. searches: SEARCH[m]."""
+def judge_all(searches: np.ndarray, limit: int, confidence: Confidence) -> None:
+    """Judge every search that is not over. searches: SEARCH[m]; limit: samples at most for each."""
     for k in range(len(searches)):
         if not searches[k]["over"]:
-            judge(searches, k, confidence)
+            judge(searches, k, limit, confidence)
 
 
 @kernel
@@ -326,6 +329,7 @@ def sample_all(
     views: np.ndarray,
     rows: np.ndarray,
     rules: RuleParams,
+    weights: np.ndarray,
     seed: int,
     until: int,
     searches: np.ndarray,
@@ -335,7 +339,8 @@ def sample_all(
 ) -> None:
     """Sample in each row whose search is not over until it has `until` samples.
 
-    rows: int64[m]; searches: SEARCH[m]; scratch are games: GAME[2], layouts: LAYOUT[1] and cards: uint8[2, 52].
+    rows: int64[m]; weights: WEIGHTS[1] for the list of `tuned`, WEIGHTS[0] for Collins'; searches: SEARCH[m];
+    scratch are games: GAME[2], layouts: LAYOUT[1] and cards: uint8[2, 52].
     """
     for k in range(len(rows)):
         i = rows[k]
@@ -346,7 +351,7 @@ def sample_all(
             read_game(views, i, games, 0)
             for sample in range(int(searches[k]["n_samples"]), until):
                 determinize(views, i, sample_seed(word, sample), cards[0], n_unseen, cards[1], layouts, games, 0)
-                sample_once(views, i, rules, searches, k, games, layouts)
+                sample_once(views, i, rules, weights, searches, k, games, layouts)
             searches[k]["n_samples"] = until
 
 

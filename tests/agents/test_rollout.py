@@ -12,7 +12,7 @@ from agents import load
 from agents.collins import CollinsAgent
 from agents.greedy import GreedyAgent
 from agents.playout import GAME, LAYOUT, index_talon, play_out, read_game, read_layout
-from agents.rollout import CollinsPlayouts, RolloutAgent
+from agents.rollout import ListPlayouts, RolloutAgent
 from agents.rollout_games import GamesPlayouts
 from agents.rollout_search import SEARCH, begin_searches
 from klondike_env.engine.actions import RESIGN
@@ -144,11 +144,10 @@ def test_wins_more_than_its_base(variant: str, n: int, least: int) -> None:
     assert np.count_nonzero(ours & ~theirs) - np.count_nonzero(theirs & ~ours) >= least
 
 
-def test_beats_a_base_that_is_no_rule_list_of_ours() -> None:
-    deals = VALIDATION + np.arange(12)
-    ours = play_games(RolloutAgent(samples=16, base="greedy"), DRAW1, deals).outcome == WON
-    theirs = play_games(GreedyAgent(), DRAW1, deals).outcome == WON
-    assert np.count_nonzero(ours) > np.count_nonzero(theirs)
+def test_any_agent_can_be_the_base() -> None:
+    deals = VALIDATION + np.arange(6)
+    ours = play_games(RolloutAgent(samples=6, base=GreedyAgent()), PRESETS["classic"], deals)
+    assert not np.array_equal(ours.moves, play_games(GreedyAgent(), PRESETS["classic"], deals).moves)
 
 
 @pytest.mark.parametrize("variant", ["classic", "thumb_and_pouch"])  # where both meet the stock the same way
@@ -158,7 +157,7 @@ def test_compiled_playouts_and_those_of_any_agent_find_the_same(variant: str) ->
     games.deal(np.arange(len(games)))
     base = SlowCollins()
     base.start(len(games), rules, 3)
-    playouts = CollinsPlayouts(base, rules, False, 3), GamesPlayouts(base, rules, False, 3)
+    playouts = ListPlayouts(base, rules, False, 3), GamesPlayouts(base, rules, False, 3)
     for _ in range(5):
         rows, views = np.flatnonzero(~games.over), games.views()
         fast, slow = (np.zeros(len(rows), dtype=SEARCH) for _ in range(2))
