@@ -10,9 +10,14 @@ fewest moves. Not all such pairs are recognised.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from agents.playout import GAME, LAYOUT
 from agents.rollout_search import first_play
+from agents.tuned import choose_tuned
+from agents.tuned_weights import weights_for
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply, face_down_total
@@ -23,7 +28,7 @@ from klondike_env.engine.mixer import mix
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
 from klondike_env.engine.stock import stock_is_live
-from klondike_env.rules import UNLIMITED, RuleParams
+from klondike_env.rules import UNLIMITED, RuleParams, Rules
 from klondike_env.solver.visited import insert
 
 MAX_ARMS = 128
@@ -31,6 +36,24 @@ MAX_POSITIONS = 1024
 MOST_ALIKE = 2  # arms that differ only in what was done before the last action
 _NONE = -1
 _MOST_BASE_MOVES = 60
+
+
+class Base(NamedTuple):
+    """The rule list that is trusted without evidence, `tuned` or `collins`, and what it needs."""
+
+    is_tuned: bool
+    weights: np.ndarray  # WEIGHTS[1], of `tuned`
+    games: np.ndarray  # GAME[1]
+    layouts: np.ndarray  # LAYOUT[1]
+    trial: np.ndarray  # STATE[1]
+    moved: np.ndarray  # uint8[1]
+    returned: np.ndarray  # int64[1]
+
+    @classmethod
+    def of(cls, name: str, rules: Rules) -> Base:
+        """The list of a name, ready for these rules."""
+        scratch = np.zeros(1, dtype=STATE), np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+        return cls(name == "tuned", weights_for(rules), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT), *scratch)
 
 
 class Exploration:
@@ -51,8 +74,6 @@ class Exploration:
         self._table = np.zeros(2 * MAX_POSITIONS, dtype=np.uint64)
         self._moves = np.zeros(N_DESTINATIONS + 1, dtype=np.int64)
         self.counts = np.zeros(2, dtype=np.int64)
-        self._scratch = np.zeros(1, dtype=STATE)
-        self._moved = np.zeros(1, dtype=np.uint8)
         self._base_way = np.zeros(_MOST_BASE_MOVES, dtype=np.int64)
 
     def run(self, rules: RuleParams) -> int:
@@ -61,11 +82,10 @@ class Exploration:
         explore(self.records, *buffers, rules)
         return int(self.counts[1])
 
-    def base_arm(self, rules: RuleParams) -> int:
-        """The arm that Collins' list leads to, from now on by its own way; -1 if it gives up."""
+    def base_arm(self, base: Base, rules: RuleParams) -> int:
+        """The arm that the base's list leads to, from now on by its own way; -1 if it gives up."""
         self._base_way[:] = _NONE
-        buffers = self.arms, self._arm_keys, self._base_way, self.counts, self._scratch, self._moved
-        return find_base_arm(self.records, *buffers, rules)
+        return find_base_arm(self.records, self.arms, self._arm_keys, self._base_way, self.counts, base, rules)
 
     def way_to(self, arm: int) -> list[int]:
         """The actions that lead from the start to an arm, its own the last."""
@@ -253,27 +273,36 @@ def enter_base_arm(
 
 
 @kernel
+def base_play(states: np.ndarray, i: int, base: Base, rules: RuleParams) -> int:
+    """What the base plays, or RESIGN; with redeals without limit talon cards are played directly."""
+    if base.is_tuned:
+        return choose_tuned(states, i, rules, base.weights, base.returned, base.games, base.layouts)
+    reach = 1 if rules.redeals == UNLIMITED else 0
+    action = first_play(states, i, rules, reach, base.trial, base.moved)
+    return RESIGN if reach and action == STOCK_ACTION else action
+
+
+@kernel
 def find_base_arm(
     records: np.ndarray,
     arms: np.ndarray,
     arm_keys: np.ndarray,
     way: np.ndarray,
     counts: np.ndarray,
-    scratch: np.ndarray,
-    moved: np.ndarray,
+    base: Base,
     rules: RuleParams,
 ) -> int:
-    """Play Collins' list up to what cannot be taken back; see `Exploration.base_arm`.
+    """Play the base's list up to what cannot be taken back; see `Exploration.base_arm`.
 
-    way: int64[n], overwritten with the moves before that; scratch: STATE[1]; moved: uint8[1], scratch.
+    way: int64[n], overwritten with the moves before that.
     """
     last = len(records) - 1
     position = last - 1
-    reach = 1 if rules.redeals == UNLIMITED else 0
     records[position] = records[0]
+    base.returned[0] = 0
     for count in range(len(way)):
-        action = first_play(records, position, rules, reach, scratch, moved)
-        if action == RESIGN or (action == STOCK_ACTION and (reach or not stock_is_live(records, position, rules))):
+        action = base_play(records, position, base, rules)
+        if action == RESIGN or (action == STOCK_ACTION and not stock_is_live(records, position, rules)):
             return _NONE
         if not can_take_back(records, position, action, rules):
             records[last] = records[position]

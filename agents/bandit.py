@@ -11,18 +11,20 @@ it decides anew.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import NamedTuple
 
 import numpy as np
 
-from agents.arms import Exploration
+from agents.arms import Base, Exploration
 from agents.base import Agent
 from agents.chance import visible_word
 from agents.collins import CollinsAgent
 from agents.race import Field, Judge, line_up, n_determinizations, race, winner
+from agents.tuned import TunedAgent
 from klondike_env.cards import N_CARDS, UNSEEN
-from klondike_env.checks import check_whole_number
+from klondike_env.checks import check_choice, check_whole_number
 from klondike_env.engine.actions import RESIGN, STOCK_ACTION
 from klondike_env.engine.apply import apply
 from klondike_env.engine.determinize import determinize_view
@@ -41,6 +43,7 @@ DEFAULT_SAMPLES = 300
 DEFAULT_VISITS = 1000
 DEFAULT_BLIND = 0.5
 MAX_SAMPLES = 20_000
+_BASES: dict[str, Callable[[], Agent]] = {"tuned": TunedAgent, "collins": CollinsAgent}
 _BETWEEN_LOOKS = 50  # determinizations between two looks at the clock
 _EXACT_VISITS = 100_000  # positions that the solver may visit when nothing is left to guess
 
@@ -94,9 +97,9 @@ class Plan(NamedTuple):
 class Planner:
     """Makes decisions, one after the other; threads need one each."""
 
-    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, z: float, judge: Judge) -> None:
+    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, z: float, base: Base, judge: Judge) -> None:
         self._rules, self._params, self._seed = rules, rules.params(), seed
-        self._samples, self._seconds, self._z, self._judge = samples, seconds, z, judge
+        self._samples, self._seconds, self._z, self._base, self._judge = samples, seconds, z, base, judge
         self._exploration, self._field = Exploration(), Field.of(samples)
         self._records = np.zeros(2, dtype=STATE)
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
@@ -132,7 +135,7 @@ class Planner:
         exploration, field = self._exploration, self._field
         exploration.records[0] = self._fill_in(view)[0]
         exploration.run(self._params)
-        base = exploration.base_arm(self._params)
+        base = exploration.base_arm(self._base, self._params)
         n_arms = int(exploration.counts[1])
         if n_arms == 0:
             return []
@@ -175,6 +178,7 @@ class BanditAgent(Agent):
         visits: int = DEFAULT_VISITS,
         blind: float = DEFAULT_BLIND,
         z: float = 1.5,
+        base: str = "tuned",
         threads: int = 1,
     ) -> None:
         self.name = "bandit"
@@ -186,9 +190,10 @@ class BanditAgent(Agent):
         self.blind = blind
         self.z = z
         self.threads = check_whole_number("threads", threads, 1)
-        self._base = CollinsAgent()
+        self.base = check_choice("base", base, tuple(_BASES))
+        self._base = _BASES[base]()
         if self.samples == 0:
-            self.talon, self.no_repeats, self.needs_masks = self._base.talon, self._base.no_repeats, False
+            self.talon, self.no_repeats, self.needs_masks = self._base.talon, self._base.no_repeats, self._base.needs_masks
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """See `Agent.start`."""
@@ -199,8 +204,9 @@ class BanditAgent(Agent):
         self._actions = np.zeros(n_games, dtype=np.int64)
         self._planners: SimpleQueue[Planner] = SimpleQueue()
         for _ in range(self.threads):
-            judge = Judge.of(rules, self.visits, self.blind)
-            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, self.z, judge))
+            base = Base.of(self.base, rules)
+            judge = Judge.of(rules, base, self.visits, self.blind)
+            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, self.z, base, judge))
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See `Agent.act`."""

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.arms import MAX_ARMS
-from agents.playout import GAME, LAYOUT, index_talon, play_out, read_game, read_layout
+from agents.arms import MAX_ARMS, Base
+from agents.playout import index_talon, play_out, read_game, read_layout
+from agents.tuned import play_out_tuned
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.apply import apply
 from klondike_env.engine.determinize import fill_unseen, gather_unplaced
@@ -41,7 +42,7 @@ _WON_BLIND = 3  # beside the verdicts of the solver
 
 _ROUND = 10  # determinizations between two looks at who has fallen behind
 _BEHIND = 3.0  # standard errors by which an arm drops out
-_ALIKE_AFTER = 60  # determinizations after which arms that fared the same in all of them count as one
+_ALIKE_AFTER = 20  # wins after which arms that fared the same in all determinizations count as one
 
 
 class Judge(NamedTuple):
@@ -50,14 +51,13 @@ class Judge(NamedTuple):
     is_free: bool  # which solver knows the rules
     free: free.SmallSearch
     columns: columns.SmallSearch
-    games: np.ndarray  # GAME[1]
-    layouts: np.ndarray  # LAYOUT[1]
+    base: Base
     values: np.ndarray  # float64[4], by verdict
     plays_out: bool  # whether it matters if Collins' list wins
     asks_solver: bool  # whether it matters if the solver wins
 
     @classmethod
-    def of(cls, rules: Rules, visits: int, blind: float) -> Judge:
+    def of(cls, rules: Rules, base: Base, visits: int, blind: float) -> Judge:
         """A judge whose solver visits so many positions at most."""
         is_free = free.supports(rules)
         values = np.zeros(_WON_BLIND + 1)
@@ -66,8 +66,7 @@ class Judge(NamedTuple):
             is_free,
             free.SmallSearch.of(visits if is_free else 1),
             columns.SmallSearch.of(1 if is_free else visits, rules),
-            np.zeros(1, dtype=GAME),
-            np.zeros(1, dtype=LAYOUT),
+            base,
             values,
             blind > 0,
             blind < 1,
@@ -135,10 +134,13 @@ def lay_unseen(states: np.ndarray, i: int, seed: np.uint64, sample: int, cards: 
 @kernel
 def wins_blind(states: np.ndarray, i: int, rules: RuleParams, judge: Judge) -> bool:
     """Whether Collins' list wins from a record whose cards are all known to us, but not to it."""
-    read_game(states, i, judge.games, 0)
-    read_layout(states, i, judge.layouts)
-    index_talon(states, i, judge.layouts, judge.games, 0)
-    return play_out(judge.games, 0, judge.layouts, rules)
+    games, layouts = judge.base.games, judge.base.layouts
+    read_game(states, i, games, 0)
+    read_layout(states, i, layouts)
+    index_talon(states, i, layouts, games, 0)
+    if judge.base.is_tuned:
+        return play_out_tuned(games, 0, layouts, rules, judge.base.weights)
+    return play_out(games, 0, layouts, rules)
 
 
 @kernel
@@ -191,13 +193,15 @@ def leads(field: Field, k: int, base: int, n: int, z: float, values: np.ndarray)
 @kernel
 def is_out(field: Field, k: int, best: int, n: int, values: np.ndarray) -> bool:
     """Whether an arm can be given up after `n` determinizations, in favour of the best one."""
-    behind, squares = 0.0, 0.0
+    points, behind, squares = 0.0, 0.0, 0.0
     for sample in range(n):
-        difference = values[field.verdicts[best, sample]] - values[field.verdicts[k, sample]]
+        value = values[field.verdicts[best, sample]]
+        difference = value - values[field.verdicts[k, sample]]
+        points += value
         behind += difference
         squares += difference * difference
     if squares == 0:
-        return n >= _ALIKE_AFTER
+        return points >= _ALIKE_AFTER
     return behind >= _BEHIND * np.sqrt(squares + 1)
 
 

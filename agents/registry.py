@@ -49,6 +49,7 @@ _BANDIT_OPTIONS: dict[str, Callable[[str], Any]] = {
     "visits": int,
     "blind": float,
     "z": float,
+    "base": str,
     "threads": int,
 }
 
