@@ -30,6 +30,7 @@ from klondike_env.rules import BUILDS, UNLIMITED, RuleParams
 
 NO_CARD = N_CARDS
 NOWHERE = -1
+NEVER = -1  # as few face-down cards there never are
 _MOST_FACE_DOWN = N_COLUMNS - 1
 # Far more plays than a game by the list has; a custom game in which it ran in circles would end here.
 _MOST_PLAYS = 400
@@ -528,18 +529,23 @@ def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams)
 
 
 @kernel
-def is_decided(games: np.ndarray, g: int, rules: RuleParams) -> bool:
-    """Whether nothing is face down and every talon card is free, which wins."""
+def is_decided(games: np.ndarray, g: int, rules: RuleParams, enough: int) -> bool:
+    """Whether at most `enough` cards are face down, or none and every talon card is free, which wins."""
+    if int(games[g]["n_face_down"]) <= enough:
+        return True
     if int(games[g]["n_face_down"]) > 0:
         return False
     return int(games[g]["left"]) == 0 or (rules.draw_count == 1 and rules.redeals == UNLIMITED)
 
 
 @kernel
-def play_out(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> bool:
-    """Play a game to its end by Collins' list; whether it is won. games: GAME[n]; layouts: LAYOUT[1]."""
+def play_out(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, enough: int) -> bool:
+    """Play a game to its end by Collins' list; whether it is won.
+
+    games: GAME[n]; layouts: LAYOUT[1]; enough: so few face-down cards count as a win; NEVER if only a win does.
+    """
     for _ in range(_MOST_PLAYS):
-        if is_decided(games, g, rules):
+        if is_decided(games, g, rules, enough):
             return True
         if not play_next(games, g, layouts, rules):
             return False

@@ -16,7 +16,8 @@ import numpy as np
 
 from agents.base import Agent
 from agents.collins import CollinsAgent
-from agents.playout import GAME, LAYOUT
+from agents.endgame import Endgames
+from agents.playout import GAME, LAYOUT, NEVER
 from agents.rollout_games import GamesPlayouts
 from agents.rollout_search import SEARCH, Confidence, begin_searches, decide_all, first_plays, judge_all, sample_all
 from agents.tuned import TunedAgent
@@ -26,10 +27,13 @@ from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import PLAYING, new_states
 from klondike_env.engine.threads import run_sliced
 from klondike_env.rules import Rules
+from klondike_env.solver.free import supports
 
 DEFAULT_SAMPLES = 200
 _FIRST_ROUND = 16
 _NO_LIMIT = 1 << 30
+# With so few cards face down and the talon known 98 of 100 positions can be won, and will be: by the solver.
+_ENOUGH = 1
 
 
 class RolloutAgent(Agent):
@@ -78,6 +82,7 @@ class RolloutAgent(Agent):
         """See `Agent.start`."""
         self.base.start(n_games, rules, seed)
         reach = self.talon_for(rules) == "reach"
+        self._endgames = Endgames(rules, reach)
         self._playouts = _playouts(self.base, rules, reach, seed)
         self._actions = np.zeros(n_games, dtype=np.int64)
 
@@ -86,6 +91,7 @@ class RolloutAgent(Agent):
         if self.samples == 0:
             return self.base.act(views, masks)
         rows = np.flatnonzero(views["outcome"] == PLAYING)
+        rows = self._endgames.play(views, masks, rows, self._actions)
         searches = np.zeros(len(rows), dtype=SEARCH)
         begin_searches(masks, rows, self._playouts.first_plays(views, masks, rows), searches)
         self._search(views, rows, searches)
@@ -112,6 +118,7 @@ class ListPlayouts:
 
     def __init__(self, base: CollinsAgent | TunedAgent, rules: Rules, reach: bool, seed: int) -> None:
         self._base, self._rules, self._reach, self._seed = base, rules.params(), int(reach), seed
+        self._enough = _ENOUGH if supports(rules) else NEVER
         self._weights = weights_for(rules) if isinstance(base, TunedAgent) else np.empty(0, dtype=WEIGHTS)
 
     def first_plays(self, views: np.ndarray, masks: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -126,7 +133,7 @@ class ListPlayouts:
     def sample(self, views: np.ndarray, rows: np.ndarray, searches: np.ndarray, until: int) -> None:
         """Sample in each row until there are `until` samples."""
         scratch = np.zeros(2, dtype=GAME), np.zeros(1, dtype=LAYOUT), np.zeros((2, N_CARDS), dtype=np.uint8)
-        sample_all(views, rows, self._rules, self._weights, self._seed, until, searches, *scratch)
+        sample_all(views, rows, self._rules, self._weights, self._enough, self._seed, until, searches, *scratch)
 
 
 def _playouts(base: Agent, rules: Rules, reach: bool, seed: int) -> ListPlayouts | GamesPlayouts:

@@ -224,6 +224,7 @@ def sample_once(
     i: int,
     rules: RuleParams,
     weights: np.ndarray,
+    enough: int,
     searches: np.ndarray,
     k: int,
     games: np.ndarray,
@@ -237,9 +238,9 @@ def sample_once(
             games[1] = games[0]
             play_action(views, i, action, games, 1, layouts, rules)
             if len(weights) > 0:
-                won = play_out_tuned(games, 1, layouts, rules, weights)
+                won = play_out_tuned(games, 1, layouts, rules, enough, weights)
             else:
-                won = play_out(games, 1, layouts, rules)
+                won = play_out(games, 1, layouts, rules, enough)
             first_won = first_won or (won and c == 0)
             count_sample(searches, k, c, won, first_won)
 
@@ -330,6 +331,7 @@ def sample_all(
     rows: np.ndarray,
     rules: RuleParams,
     weights: np.ndarray,
+    enough: int,
     seed: int,
     until: int,
     searches: np.ndarray,
@@ -339,7 +341,8 @@ def sample_all(
 ) -> None:
     """Sample in each row whose search is not over until it has `until` samples.
 
-    rows: int64[m]; weights: WEIGHTS[1] for the list of `tuned`, WEIGHTS[0] for Collins'; searches: SEARCH[m];
+    rows: int64[m]; weights: WEIGHTS[1] for the list of `tuned`, WEIGHTS[0] for Collins'; enough: as for
+    `agents.playout.play_out`; searches: SEARCH[m];
     scratch are games: GAME[2], layouts: LAYOUT[1] and cards: uint8[2, 52].
     """
     for k in range(len(rows)):
@@ -351,7 +354,7 @@ def sample_all(
             read_game(views, i, games, 0)
             for sample in range(int(searches[k]["n_samples"]), until):
                 determinize(views, i, sample_seed(word, sample), cards[0], n_unseen, cards[1], layouts, games, 0)
-                sample_once(views, i, rules, weights, searches, k, games, layouts)
+                sample_once(views, i, rules, weights, enough, searches, k, games, layouts)
             searches[k]["n_samples"] = until
 
 

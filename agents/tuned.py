@@ -415,11 +415,13 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
 
 
 @kernel
-def play_out_tuned(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, weights: np.ndarray) -> bool:
-    """Play a game to its end; whether it is won. games: GAME[n]; layouts: LAYOUT[1]; weights: WEIGHTS[1]."""
+def play_out_tuned(
+    games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, enough: int, weights: np.ndarray
+) -> bool:
+    """Play a game to its end; whether it is won. weights: WEIGHTS[1]; the rest as for `agents.playout.play_out`."""
     find_reach(games, g, layouts, rules)
     for _ in range(_MOST_PLAYS):
-        if is_decided(games, g, rules):
+        if is_decided(games, g, rules, enough):
             return True
         choice = choose_play(games, g, layouts, rules, weights)
         if choice.kind == NONE:

@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from agents.playout import GAME, LAYOUT, index_talon, read_game, read_layout
+from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
 from agents.tuned import play_out_tuned
 from agents.tuned_weights import WEIGHTS, weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
@@ -40,7 +40,7 @@ def count_wins(
         read_layout(states, i, layouts)
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
-        wins += play_out_tuned(games, 0, layouts, rules, weights)
+        wins += play_out_tuned(games, 0, layouts, rules, NEVER, weights)
     return wins
 
 

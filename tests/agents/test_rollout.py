@@ -11,7 +11,7 @@ import pytest
 from agents import load
 from agents.collins import CollinsAgent
 from agents.greedy import GreedyAgent
-from agents.playout import GAME, LAYOUT, index_talon, play_out, read_game, read_layout
+from agents.playout import GAME, LAYOUT, NEVER, index_talon, play_out, read_game, read_layout
 from agents.rollout import ListPlayouts, RolloutAgent
 from agents.rollout_games import GamesPlayouts
 from agents.rollout_search import SEARCH, begin_searches
@@ -37,7 +37,7 @@ def play_out_all(
         read_layout(states, i, layouts)
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
-        won[i] = play_out(games, 0, layouts, rules)
+        won[i] = play_out(games, 0, layouts, rules, NEVER)
 
 
 def fast_wins(states: np.ndarray, rules: Rules) -> np.ndarray:

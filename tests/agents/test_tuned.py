@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from agents.collins import CollinsAgent
-from agents.playout import GAME, LAYOUT, index_talon, read_game, read_layout
+from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
 from agents.tuned import TunedAgent, play_out_tuned
 from agents.tuned_weights import WEIGHTS, weights_for
 from klondike_env.engine.games import Games
@@ -32,7 +32,7 @@ def play_out_all(
         read_layout(states, i, layouts)
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
-        won[i] = play_out_tuned(games, 0, layouts, rules, weights)
+        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, weights)
 
 
 def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
