@@ -1,8 +1,9 @@
 """The agent `bandit`, after lonelybot's blind player: a bandit over the plays that cannot be taken back.
 
 At each decision it finds these plays, the arms (see `agents.arms`), lets them compete on determinizations
-(see `agents.race`), and plays the best one, after the moves that lead there. Once at most one card is
-unseen there is nothing to guess, and it plays the solver's line.
+(see `agents.race`), and plays the best one, after the moves that lead there. A rule list, its base, is
+trusted as long as nothing speaks clearly for another arm. Once at most one card is unseen there is nothing
+to guess, and it plays the solver's line.
 
 What it does next in a row is kept there together with the positions it expects; in any other position
 it decides anew.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from math import inf
 from queue import SimpleQueue
 from typing import NamedTuple
 
@@ -39,9 +41,10 @@ from klondike_env.solver.columns import ColumnSearch
 from klondike_env.solver.free import FreeSearch, supports
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
-DEFAULT_SAMPLES = 300
+DEFAULT_SAMPLES = 100
 DEFAULT_VISITS = 1000
-DEFAULT_BLIND = 0.5
+DEFAULT_BLIND = 0.75
+DEFAULT_Z = 1.5
 MAX_SAMPLES = 20_000
 _BASES: dict[str, Callable[[], Agent]] = {"tuned": TunedAgent, "collins": CollinsAgent}
 _BETWEEN_LOOKS = 50  # determinizations between two looks at the clock
@@ -94,13 +97,21 @@ class Plan(NamedTuple):
     keys: list[int]
 
 
+class Budget(NamedTuple):
+    """How long to think about a decision."""
+
+    samples: int  # determinizations at most
+    seconds: float  # at most; infinity for no limit
+    z: float  # standard errors by which an arm must lead the base's to be preferred
+
+
 class Planner:
     """Makes decisions, one after the other; threads need one each."""
 
-    def __init__(self, rules: Rules, seed: int, samples: int, seconds: float | None, z: float, base: Base, judge: Judge) -> None:
+    def __init__(self, rules: Rules, seed: int, budget: Budget, base: Base, judge: Judge) -> None:
         self._rules, self._params, self._seed = rules, rules.params(), seed
-        self._samples, self._seconds, self._z, self._base, self._judge = samples, seconds, z, base, judge
-        self._exploration, self._field = Exploration(), Field.of(samples)
+        self._budget, self._base, self._judge = budget, base, judge
+        self._exploration, self._field = Exploration(), Field.of(budget.samples)
         self._records = np.zeros(2, dtype=STATE)
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
 
@@ -143,27 +154,31 @@ class Planner:
         return exploration.way_to(self._best_arm(n_arms, base, n_unseen, np.uint64(seed_for(view, self._seed))))
 
     def _best_arm(self, n_arms: int, base: int, n_unseen: int, seed: np.uint64) -> int:
-        samples = int(min(self._samples, n_determinizations(n_unseen)))
-        stride = samples if self._seconds is None else _BETWEEN_LOOKS
-        z = self._z if samples < n_determinizations(n_unseen) else 0.0
+        n_all = n_determinizations(n_unseen)
+        samples = int(min(self._budget.samples, n_all))
+        stride = samples if self._budget.seconds == inf else _BETWEEN_LOOKS
         done, start = 0, time.perf_counter()
-        while done < samples and (self._seconds is None or time.perf_counter() - start < self._seconds):
+        while done < samples and time.perf_counter() - start < self._budget.seconds:
             stop = min(done + stride, samples)
             done = race(self._field, n_arms, base, done, stop, seed, self._judge, self._params)
             if done < stop:
                 break
+        z = self._budget.z if done < n_all else 0.0  # what holds in all of them needs no more evidence
         return winner(self._field, n_arms, base, done, z, self._judge.values)
 
 
 class BanditAgent(Agent):
-    """Plays towards the play that wins most, by a solver's and a rule list's judgement, in games that look like this.
+    """Plays towards the play that wins most in games that look like this one, by the judgement of two.
 
     Args:
-        samples: determinizations for each decision at most; with 0 it plays as `collins`. 300 by default, without
-            limit where `seconds_per_move` is given.
+        samples: determinizations for each decision at most; with 0 the base plays. 100 by default, 20,000 where
+            `seconds_per_move` is given.
         seconds_per_move: time for each decision at most. What is chosen then depends on the machine.
         visits: positions that the solver may visit to judge one.
-        blind: what counts more, 0 to 1: that a solver that sees all cards can win (0), or that Collins' list does (1).
+        blind: which judge counts more, 0 to 1: the solver, which sees all cards (0), or the base, which plays on as
+            a player must (1).
+        z: standard errors of evidence that it takes to leave the base's play.
+        base: the list that is trusted without evidence, "tuned" or "collins".
         threads: threads that share the games of a batch.
 
     Raises:
@@ -177,7 +192,7 @@ class BanditAgent(Agent):
         *,
         visits: int = DEFAULT_VISITS,
         blind: float = DEFAULT_BLIND,
-        z: float = 1.5,
+        z: float = DEFAULT_Z,
         base: str = "tuned",
         threads: int = 1,
     ) -> None:
@@ -188,12 +203,15 @@ class BanditAgent(Agent):
         if not 0 <= blind <= 1:
             raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
         self.blind = blind
+        if not z >= 0:
+            raise ValueError(f"z is {z!r}; allowed: a number from 0")
         self.z = z
         self.threads = check_whole_number("threads", threads, 1)
         self.base = check_choice("base", base, tuple(_BASES))
         self._base = _BASES[base]()
         if self.samples == 0:
-            self.talon, self.no_repeats, self.needs_masks = self._base.talon, self._base.no_repeats, self._base.needs_masks
+            self.talon, self.no_repeats = self._base.talon, self._base.no_repeats
+            self.needs_masks = self._base.needs_masks
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """See `Agent.start`."""
@@ -203,10 +221,11 @@ class BanditAgent(Agent):
         self._keys = np.zeros(n_games, dtype=np.uint64)
         self._actions = np.zeros(n_games, dtype=np.int64)
         self._planners: SimpleQueue[Planner] = SimpleQueue()
+        budget = Budget(self.samples, inf if self.seconds_per_move is None else self.seconds_per_move, self.z)
         for _ in range(self.threads):
             base = Base.of(self.base, rules)
             judge = Judge.of(rules, base, self.visits, self.blind)
-            self._planners.put(Planner(rules, seed, self.samples, self.seconds_per_move, self.z, base, judge))
+            self._planners.put(Planner(rules, seed, budget, base, judge))
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """See `Agent.act`."""
@@ -231,7 +250,7 @@ class BanditAgent(Agent):
         self._plans[row] = Plan(plan.actions[1:], plan.keys[1:])
         if not plan.actions:
             return RESIGN
-        # Where repeats are masked, a way can be barred after moves that were not ours.
+        # Only where moves that were not ours have barred the way, for what is repeated is masked.
         return plan.actions[0] if masks[row, plan.actions[0]] else int(masks[row].argmax())
 
 

@@ -1,16 +1,17 @@
 """Which arm is best: all arms are tried on the same determinizations, and those that fall behind drop out.
 
 A determinization lays the cards that the player has not seen on the unseen places at random. In each of
-them a position after an arm is worth
+them the position after an arm has two judges. One is the base, a rule list that looks at no hidden card
+and plays on; the other a solver that sees all cards. The position is worth
 
-    1                 if Collins' list, which looks at no hidden card, wins from there
-    1 - blind         if not, but a solver that sees all cards does
-    (1 - blind) / 2   if not, and the solver gives up
+    1                 if the base wins
+    1 - blind         if not, but the solver does
+    (1 - blind) / 2   if the solver gives up
     0                 if there is no way to win
 
-The solver alone thinks too well of what needs luck: it picks the right column whatever is hidden there.
-The list alone plays too badly. As all arms meet the same cards, what differs between two of them is seen
-much sooner than with cards of their own.
+The solver thinks too well of what needs luck, for it picks the right column whatever is hidden there; the
+base, a poor player, too badly of what needs skill. As all arms meet the same cards, what differs between
+two of them is seen much sooner than with cards of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.arms import MAX_ARMS, Base
-from agents.playout import index_talon, play_out, read_game, read_layout
+from agents.playout import NEVER, index_talon, play_out, read_game, read_layout
 from agents.tuned import play_out_tuned
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.apply import apply
@@ -52,8 +53,9 @@ class Judge(NamedTuple):
     free: free.SmallSearch
     columns: columns.SmallSearch
     base: Base
+    enough: int  # so few face-down cards count as a win of the base, because the solver plays from there
     values: np.ndarray  # float64[4], by verdict
-    plays_out: bool  # whether it matters if Collins' list wins
+    plays_out: bool  # whether it matters if the base wins
     asks_solver: bool  # whether it matters if the solver wins
 
     @classmethod
@@ -67,6 +69,7 @@ class Judge(NamedTuple):
             free.SmallSearch.of(visits if is_free else 1),
             columns.SmallSearch.of(1 if is_free else visits, rules),
             base,
+            1 if is_free else NEVER,
             values,
             blind > 0,
             blind < 1,
@@ -133,14 +136,14 @@ def lay_unseen(states: np.ndarray, i: int, seed: np.uint64, sample: int, cards: 
 
 @kernel
 def wins_blind(states: np.ndarray, i: int, rules: RuleParams, judge: Judge) -> bool:
-    """Whether Collins' list wins from a record whose cards are all known to us, but not to it."""
+    """Whether the base wins from a record whose cards are all known here, but not to the base."""
     games, layouts = judge.base.games, judge.base.layouts
     read_game(states, i, games, 0)
     read_layout(states, i, layouts)
     index_talon(states, i, layouts, games, 0)
     if judge.base.is_tuned:
-        return play_out_tuned(games, 0, layouts, rules, judge.base.weights)
-    return play_out(games, 0, layouts, rules)
+        return play_out_tuned(games, 0, layouts, rules, judge.enough, judge.base.weights)
+    return play_out(games, 0, layouts, rules, judge.enough)
 
 
 @kernel

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from agents import load
+from agents.arms import Base
 from agents.bandit import BanditAgent
-from agents.race import Field, Judge, arrange, line_up, race
+from agents.race import Field, Judge, arrange, line_up, race, winner
+from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
@@ -91,15 +93,44 @@ def test_numbers_of_orders_give_each_order_once() -> None:
     assert len(orders) == 120
 
 
-def test_of_equal_arms_the_first_wins_the_race() -> None:
+def race_of_kings(n_arms: int, base: int, blind: float = 0.5) -> tuple[int, int, Field]:
+    """A race of arms that all win by the last king: the winner, the determinizations tried, and the field."""
     rules = Rules(redeals=0)
-    views = np.array([board("KS", foundations="KC KD KH QS")] * 2)
-    field = Field.of(20)
-    arms = np.array([[0, 51 * 6], [1, 51 * 6]])
-    line_up(views, arms, 2, field)
-    best, tried = race(field, 2, 0, 20, np.uint64(1), Judge.of(rules, 100, 0.5), rules.params())
+    views = np.array([board("KS", foundations="KC KD KH QS")] * n_arms)
+    field = Field.of(100)
+    line_up(views, np.array([[k, actions.parse("KS to foundation")] for k in range(n_arms)]), n_arms, field)
+    judge = Judge.of(rules, Base.of("tuned", rules), 100, blind)
+    tried = race(field, n_arms, base, 0, 100, np.uint64(1), judge, rules.params())
+    return winner(field, n_arms, base, tried, 1.5, judge.values), tried, field
+
+
+def test_of_equal_arms_that_of_the_base_wins() -> None:
+    for base in range(3):
+        assert race_of_kings(3, base)[0] == base
+
+
+def test_arms_that_win_alike_end_the_race_early() -> None:
+    best, tried, field = race_of_kings(3, -1)
     assert (best, tried) == (0, 20)
-    assert np.all(field.verdicts[:2, :20] == 3)
+    assert np.all(field.verdicts[:3, :tried] == 3)
+
+
+def field_of(*rows: str) -> Field:
+    """A field with these verdicts."""
+    field = Field.of(100)
+    for k, row in enumerate(rows):
+        field.verdicts[k, : len(row)] = [int(verdict) for verdict in row]
+        field.alive[k] = True
+    return field
+
+
+def test_the_base_is_left_only_on_evidence() -> None:
+    values = np.array([0.0, 0.25, 0.5, 1.0])
+    little, much = field_of("00003333", "00033333"), field_of("00003333", "33333333")
+    assert winner(little, 2, 0, 8, 1.5, values) == 0
+    assert winner(much, 2, 0, 8, 1.5, values) == 1
+    assert winner(field_of("00003333", "00033333"), 2, 0, 8, 0.0, values) == 1
+    assert winner(field_of("00003333", "00033333"), 2, -1, 8, 1.5, values) == 1
 
 
 # --- the agent ---------------------------------------------------------------------------------------
@@ -113,8 +144,9 @@ def test_never_chooses_an_illegal_action(variant: str) -> None:
 
 def test_never_chooses_an_illegal_action_under_random_rules() -> None:
     chance = random.Random(2)
-    for _ in range(25):
-        played = play_games(BanditAgent(samples=5, visits=100), random_rules(chance), np.arange(4))
+    for k in range(30):
+        agent = BanditAgent(samples=5, visits=100, base="collins" if k % 3 == 0 else "tuned")
+        played = play_games(agent, random_rules(chance), np.arange(4))
         assert np.all(played.outcome != PLAYING)
 
 
@@ -132,9 +164,9 @@ def test_does_not_depend_on_cards_it_has_not_seen(variant: str) -> None:
         for row in np.flatnonzero(~games.over):
             permute_unseen(other.states[row], rng)
         changed += np.count_nonzero(other.states != games.states)
-        actions = agents[0].act(games.views(), games.masks)
-        assert np.array_equal(actions, agents[1].act(other.views(), games.masks))
-        games.step(actions, actions != RESIGN)
+        chosen = agents[0].act(games.views(), games.masks)
+        assert np.array_equal(chosen, agents[1].act(other.views(), games.masks))
+        games.step(chosen, chosen != RESIGN)
     assert changed > 50
 
 
@@ -164,8 +196,8 @@ def last_games(variant: str, n: int) -> Games:
     done = np.zeros(n, dtype=bool)
     for _ in range(150):
         done |= np.count_nonzero(games.views()["place"] == HIDDEN_PLACE, axis=1) <= 1
-        actions = agent.act(games.views(), games.masks)
-        games.step(actions, ~done & (actions != RESIGN))
+        chosen = agent.act(games.views(), games.masks)
+        games.step(chosen, ~done & (chosen != RESIGN))
     return games.take(np.flatnonzero(done & ~games.over))
 
 
@@ -179,17 +211,19 @@ def test_wins_whatever_can_be_won_once_one_card_is_unseen_at_most(variant: str, 
     agent = BanditAgent(samples=5)
     agent.start(len(games), PRESETS[variant], 0)
     for _ in range(300):
-        actions = agent.act(games.views(), games.masks)
-        games.forfeit(np.flatnonzero(~games.over & (actions == RESIGN)))
-        games.step(actions)
+        chosen = agent.act(games.views(), games.masks)
+        games.forfeit(np.flatnonzero(~games.over & (chosen == RESIGN)))
+        games.step(chosen)
         assert not games.illegal.any()
     assert np.array_equal(games.outcomes == WON, winnable)
 
 
 @pytest.mark.parametrize("variant", ["draw1", "classic"])
-def test_without_a_budget_it_is_collins(variant: str) -> None:
+@pytest.mark.parametrize("base", ["collins", "tuned"])
+def test_without_a_budget_it_is_its_base(base: str, variant: str) -> None:
     rules, deals = PRESETS[variant], np.arange(200)
-    first, second = play_games(load("bandit:samples=0"), rules, deals), play_games(load("collins"), rules, deals)
+    first = play_games(load(f"bandit:samples=0,base={base}"), rules, deals)
+    second = play_games(load(base), rules, deals)
     assert np.array_equal(first.outcome, second.outcome)
     assert np.array_equal(first.moves, second.moves)
 
@@ -239,6 +273,8 @@ def test_rows_that_are_used_again_do_not_follow_the_plan_of_the_game_before() ->
         (lambda: BanditAgent(seconds_per_move=0), "seconds_per_move is 0; allowed: a positive number"),
         (lambda: BanditAgent(visits=0), "visits is 0"),
         (lambda: BanditAgent(blind=2), "blind is 2; allowed: a number from 0 to 1"),
+        (lambda: BanditAgent(z=-1), "z is -1; allowed: a number from 0"),
+        (lambda: load("bandit:base=random"), "base is 'random'"),
         (lambda: load("bandit:colour=2"), "no such option: 'colour'; known: samples, seconds_per_move, visits"),
         (lambda: load("bandit:samples=many"), "samples is 'many'; write a number, as in samples=2"),
         (lambda: load("bandit:blind=3"), "agent 'bandit:blind=3': blind is 3.0; allowed"),
