@@ -16,7 +16,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from klondike_env.engine.state import STALLED, TRUNCATED, WON
-from train.statistics import Interval, count_pairs, difference_interval, mcnemar_p_value, wilson_interval
+from klondike_env.intervals import Interval, wilson_interval
+from train.statistics import count_pairs, difference_interval, mcnemar_p_value
 
 PlayMode = Literal["argmax", "sampled"]
 Talon = Literal["draw", "reach"]
