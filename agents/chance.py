@@ -51,3 +51,11 @@ def roll(views: np.ndarray, i: int, seed: int, sides: int) -> int:
     number = mix(number ^ np.uint64(foundation_word(views, i)))
     number = mix(number ^ np.uint64(views[i]["steps"]))
     return int(((number >> _32) * np.uint64(sides)) >> _32)
+
+
+@kernel
+def write_uniforms(views: np.ndarray, seed: int, numbers: np.ndarray) -> None:
+    """A number 0 or more and below 1 for each view; numbers: float64[n], overwritten."""
+    sides = 0xFFFFFFFF
+    for i in range(views.shape[0]):
+        numbers[i] = roll(views, i, seed, sides) / sides

@@ -60,10 +60,15 @@ def share(
     """
     check_whole_number("workers", workers, 1)
     check_choice("backend", backend, BACKENDS)
-    if backend == "processes" and workers == 1:
+    if is_here(workers, backend):
         return map(function, chunks)
     kind = _Processes if backend == "processes" else _Ray
-    return _results(kind(_packed(function), workers), iter(chunks), workers)
+    return _results(kind(packed("the work", function), workers), iter(chunks), workers)
+
+
+def is_here(workers: int, backend: str) -> bool:
+    """Whether `share` does the work in this process."""
+    return backend == "processes" and workers == 1
 
 
 def _results(pool: _Pool[Any], chunks: Iterator[Any], workers: int) -> Iterator[Any]:
@@ -85,11 +90,16 @@ def _results(pool: _Pool[Any], chunks: Iterator[Any], workers: int) -> Iterator[
                 raise faults[0]
 
 
-def _packed(function: Callable[..., Any]) -> bytes:
+def packed(what: str, value: Any) -> bytes:
+    """A value as other processes can unpack it; `what` it is called if not.
+
+    Raises:
+        ValueError: it cannot be sent to other processes.
+    """
     try:
-        return cloudpickle.dumps(function)
+        return cloudpickle.dumps(value)
     except Exception as error:  # pickling calls code of whoever wrote the objects
-        raise ValueError(f"work cannot be sent to other processes: {error}; use one worker") from error
+        raise ValueError(f"{what} cannot be sent to other processes: {error}; use one worker") from error
 
 
 def _call(packed: bytes, chunk: Any) -> Any:
@@ -163,6 +173,7 @@ class _Processes(_Pool["Future[Any]"]):
 
 def _follow_the_parent() -> None:
     """Let this process end with Ctrl-C, without a word, and when the one that started it has gone, even killed."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the cores are shared by processes
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_after_parent, daemon=True).start()
 
