@@ -153,6 +153,7 @@ def study(
 
     klondike study --variant classic --draw 4 --deals 5000 --workers 8 --plot study.png
     """
+    from klondike_env.intervals import check_scipy
     from klondike_env.rules import Rules, preset
     from klondike_env.solver import study as studies  # imports what compiles, as the next one does
     from klondike_env.solver.solve import Limits
@@ -161,6 +162,7 @@ def study(
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
         named = [*map(preset, variant or ()), *(Rules(draw_count=count) for count in draw or ())]
+        check_scipy()
         if plot is not None:
             check_plot(plot)
         lines = studies.study(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from gymnasium.error import DependencyNotInstalled
@@ -16,6 +17,16 @@ class Interval(NamedTuple):
     high: float
 
 
+def check_scipy() -> None:
+    """Make sure that intervals can be computed.
+
+    Raises:
+        DependencyNotInstalled: SciPy is not installed.
+    """
+    if find_spec("scipy") is None:
+        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[study]'")
+
+
 def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> Interval:
     """Wilson score interval of a win rate, within 0 to 1.
 
@@ -23,10 +34,9 @@ def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> In
         ValueError: no games, or wins not within 0 to games.
         DependencyNotInstalled: SciPy is not installed.
     """
-    try:
-        from scipy.stats import binomtest
-    except ImportError as error:
-        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[study]'") from error
+    check_scipy()
+    from scipy.stats import binomtest
+
     if games < 1:
         raise ValueError(f"games is {games}; a win rate needs at least one game")
     if not 0 <= wins <= games:

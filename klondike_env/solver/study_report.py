@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,10 +59,10 @@ def check_plot(file: Path) -> None:
         ValueError: matplotlib knows no such kind of picture, or there is no such folder.
         DependencyNotInstalled: matplotlib is not installed.
     """
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError as error:
-        raise DependencyNotInstalled("plots need matplotlib; run: pip install 'klondike-env[study]'") from error
+    if find_spec("matplotlib") is None:
+        raise DependencyNotInstalled("plots need matplotlib; run: pip install 'klondike-env[study]'")
+    from matplotlib.backend_bases import FigureCanvasBase
+
     kinds = FigureCanvasBase.get_supported_filetypes()
     if file.suffix.removeprefix(".") not in kinds:
         raise ValueError(f"the picture is {str(file)!r}; its name must end in one of {', '.join(sorted(kinds))}")

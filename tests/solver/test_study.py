@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from itertools import permutations
 from math import sqrt
@@ -180,6 +181,17 @@ def test_a_mistake_is_told_in_one_line(arguments, message, tmp_path):
     assert shown.exit_code == 2
     assert shown.stderr.splitlines()[-1].startswith("klondike: ")
     assert message in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "what"), [("scipy", "intervals need SciPy"), ("matplotlib", "plots need matplotlib")]
+)
+def test_a_missing_package_is_named_before_anything_is_solved(package, what, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    shown = klondike("--draw", "4", "--folder", str(tmp_path), "--plot", str(tmp_path / "study.png"))
+    assert shown.exit_code == 2
+    assert shown.stderr == f"klondike: {what}; run: pip install 'klondike-env[study]'\n"
+    assert not list(tmp_path.iterdir())
 
 
 def test_results_are_packed_under_the_name_of_their_game(tmp_path):
