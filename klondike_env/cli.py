@@ -134,7 +134,7 @@ def study(
     deals: Annotated[
         int | None, typer.Option(min=1, help="how many; all with a kept verdict by default, or 1,000")
     ] = None,
-    first: Annotated[int, typer.Option(min=0, help="the first deal")] = 2_000_000,
+    first: Annotated[int | None, typer.Option(min=0, help="the first deal; that for training by default")] = None,
     visits: Annotated[
         int | None, typer.Option(min=1, help="positions after which a search gives up; 20 or 40 million by default")
     ] = None,
@@ -168,7 +168,7 @@ def study(
         lines = studies.study(
             (named if only_named else studies.with_twins(named)) if named else None,
             deals,
-            first=first,
+            first=studies.FIRST_DEAL if first is None else first,
             limits=Limits(visits=visits, seconds=None) if visits is not None else None,
             fresh=fresh,
             folder=folder,

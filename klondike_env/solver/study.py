@@ -155,13 +155,15 @@ def study(
         A line for each game, in the order given.
 
     Raises:
-        ValueError: as `solve_many` does, or there is neither a game nor a label.
+        ValueError: as `solve_many` does, or there is neither a game nor a label, or the folder is a file.
         DependencyNotInstalled: Ray is asked for and not installed.
         WorkerDied: a worker was killed; what is in the folder is kept.
     """
     named = list(dict.fromkeys(kept_games() if games is None else games))
     if not named:
         raise ValueError("no verdicts are kept with the package; name a game")
+    if folder is not None and Path(folder).is_file():
+        raise ValueError(f"{folder} is a file; name a folder for results, or none that exists")
     found = {}
     for rules in named:
         wanted = _deals(labels_of(rules), deals, first)

@@ -172,12 +172,13 @@ def test_the_command_solves_what_is_not_kept_and_draws_it(kept, tmp_path):
         (("--variant", "draw9"), "no such variant: 'draw9'; known: draw1"),
         (("--draw", "25"), "draw_count is 25; allowed: a whole number from 1 to 24"),
         (("--backend", "threads", "--draw", "4", "--deals", "1"), "backend is 'threads'; allowed: processes, ray"),
+        (("--draw", "4", "--folder", __file__), "test_study.py is a file; name a folder for results"),
         (("--plot", "study.txt"), "the picture is 'study.txt'; its name must end in one of "),
         (("--plot", "nowhere/study.png"), "there is no folder nowhere to write study.png to; make it first"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(arguments, message, tmp_path):
-    shown = klondike(*arguments, "--folder", str(tmp_path))
+    shown = klondike("--folder", str(tmp_path), *arguments)
     assert shown.exit_code == 2
     assert shown.stderr.splitlines()[-1].startswith("klondike: ")
     assert message in shown.stderr
