@@ -13,9 +13,11 @@ import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 
+from klondike_env.work import WorkerDied
+
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-_WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
+_WIDTH_OF_A_FILE = 150  # of a table when the output is no terminal
 
 
 Variant = Annotated[str, typer.Option(help="draw1, draw3, deal1, classic, thumb_and_pouch or thumb_and_pouch_whole")]
@@ -39,7 +41,7 @@ def errors_in_one_line() -> Iterator[None]:
     """Tell a mistake of the user in one line, and end with exit code 2."""
     try:
         yield
-    except (ValueError, DependencyNotInstalled) as error:
+    except (ValueError, DependencyNotInstalled, WorkerDied) as error:
         typer.echo(f"klondike: {error}", err=True)
         raise typer.Exit(2) from None
 
@@ -120,6 +122,64 @@ def hint(
         told = verdicts(_position(number, source, from_format), variant, Limits(seconds=seconds))
     for action, verdict in told.items():
         typer.echo(f"{name(action)}: {verdict}")
+
+
+@app.command()
+def study(
+    variant: Annotated[list[str] | None, typer.Option(help="a game by name; may be repeated")] = None,
+    draw: Annotated[list[int] | None, typer.Option(help="Klondike with so many cards drawn; may be repeated")] = None,
+    only_named: Annotated[
+        bool, typer.Option("--only-named", help="do not add the same games without worrying back")
+    ] = False,
+    deals: Annotated[
+        int | None, typer.Option(min=1, help="how many; all with a kept verdict by default, or 1,000")
+    ] = None,
+    first: Annotated[int | None, typer.Option(min=0, help="the first deal; that for training by default")] = None,
+    visits: Annotated[
+        int | None, typer.Option(min=1, help="positions after which a search gives up; 20 or 40 million by default")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="solve anew the deals whose verdicts are kept")] = False,
+    folder: Annotated[Path, typer.Option(help="where results are kept as they come")] = Path("klondike-study"),
+    workers: Annotated[int, typer.Option(min=1, help="how many share the work")] = 1,
+    backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
+    plot: Annotated[Path | None, typer.Option(help="draw the shares into this file, such as study.png")] = None,
+) -> None:
+    """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
+
+    Verdicts on many deals come with the package; what they do not tell is solved, and kept in a folder, so that a
+    study that was stopped goes on where it was. Without a game all games with kept verdicts are shown.
+
+    klondike study
+
+    klondike study --variant classic --draw 4 --deals 5000 --workers 8 --plot study.png
+    """
+    from klondike_env.intervals import check_scipy
+    from klondike_env.rules import Rules, preset
+    from klondike_env.solver import study as studies  # imports what compiles, as the next one does
+    from klondike_env.solver.solve import Limits
+    from klondike_env.solver.study_report import check_plot, plot_of, table_of
+
+    progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with errors_in_one_line():
+        named = [*map(preset, variant or ()), *(Rules(draw_count=count) for count in draw or ())]
+        check_scipy()
+        if plot is not None:
+            check_plot(plot)
+        lines = studies.study(
+            (named if only_named else studies.with_twins(named)) if named else None,
+            deals,
+            first=studies.FIRST_DEAL if first is None else first,
+            limits=Limits(visits=visits, seconds=None) if visits is not None else None,
+            fresh=fresh,
+            folder=folder,
+            workers=workers,
+            backend=backend,
+            say=progress.print,
+        )
+        table = table_of(lines)
+        if plot is not None:
+            plot_of(lines).savefig(plot, dpi=150)
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
 
 
 def _position(number: str | None, source: str | None, format: str) -> Any:
