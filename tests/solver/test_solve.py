@@ -149,7 +149,7 @@ def test_a_game_is_completed_where_it_can_be_won(variant, keywords):
         for _ in range(5):
             _, _, _, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
         moves = info["moves"]
-        solution = complete(env, Limits(seconds=5))
+        solution = complete(env, limits=Limits(seconds=5))
         outcome = env.unwrapped.games.outcomes[0]
         ended.append(outcome == WON)
         assert (outcome == WON) == (solution.verdict == "solved")
