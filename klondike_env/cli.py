@@ -226,7 +226,9 @@ def bench(
     markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="measure this only: batched, threaded, single, vector, sb3, startup or peers; repeatable"),
+        typer.Option(
+            help="measure this only: batched, threaded, single, vector, sb3, solver, startup or peers; repeatable"
+        ),
     ] = None,
     cold: Annotated[
         bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
@@ -235,7 +237,7 @@ def bench(
         int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
     ] = 0,
 ) -> None:
-    """Measure the speed of random play, beside peers that are installed.
+    """Measure the speed of random play and of the solver, beside peers that are installed.
 
     Rates are of one core and of processor time, which other work on the machine disturbs least.
     klondike_env/bench/suite.py says what each figure is.
