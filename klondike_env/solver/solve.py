@@ -39,7 +39,7 @@ class Limits:
         visits: positions it may visit, None for no limit. With no other limit a search always ends in the
             same way.
         seconds: time it may take, None for no limit.
-        megabytes: memory it may take for the positions it has visited.
+        megabytes: memory it may take.
 
     Raises:
         ValueError: a limit is not positive.
