@@ -161,7 +161,7 @@ def analyse(
 ) -> None:
     """Tell of each action of a game whether it could still be won after it, and which one lost it.
 
-    The file is JSON such as {"deal": 123456, "variant": "draw3", "actions": ["stock", "7C onto 8D"]}.
+    The file is JSON such as {"deal": 123456, "variant": "draw3", "actions": ["6C onto 7H", "stock"]}.
     klondike_env/solver/analyse.py describes it.
 
     klondike analyse game.json

@@ -2,7 +2,7 @@
 
 A game can be kept as JSON, see `parse_game`:
 
-    {"deal": 123456, "variant": "draw3", "talon": "draw", "actions": ["stock", "7C onto 8D", 312]}
+    {"deal": 123456, "variant": "draw3", "talon": "draw", "actions": ["6C onto 7H", "stock", 312]}
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ def _read_rules(game: Mapping[str, Any]) -> Rules:
 
 
 def format_game(played: PlayedGame, rules: Rules | str = "draw1") -> str:
-    """A game as JSON, the inverse of `parse_game`; a start that is no deal number is written as a position.
+    """A game as JSON, the inverse of `parse_game`; a record is written as a position.
 
     Raises:
         ValueError: the start is none.

@@ -12,7 +12,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from klondike_env.deal_sets import DealSource
 from klondike_env.deals import TRAINING_DEALS
 from klondike_env.difficulty import GRADES, bounds_of, graded_source
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
@@ -180,7 +179,6 @@ def test_labels_without_a_deal_of_the_grade_are_found_out(monkeypatch):
 def test_a_source_is_shared_by_copies_of_its_environment():
     source = Settings(deals=list(range(1000))).deal_source(PRESETS["draw3"])
     assert copy.deepcopy(source) is source
-    assert isinstance(source, DealSource)
 
 
 @pytest.mark.parametrize("variant", PRESETS)
@@ -189,5 +187,5 @@ def test_the_labels_that_come_with_the_package_have_deals_of_every_grade(variant
     if kept is None:
         pytest.skip("no labels come with the package")
     sizes = [len(graded_source(None, grade, PRESETS[variant]).deals) for grade in ("easy", "medium", "hard")]
-    assert min(sizes) > len(kept.deals) / 50
+    assert min(sizes) > len(kept.deals) / 100
     assert sum(sizes) == len(graded_source(None, None, PRESETS[variant]).deals)
