@@ -130,7 +130,7 @@ def complete(
 ) -> None:
     """Play a deal or position to its end, all cards known: the actions and the board they lead to.
 
-    Where there is no win it says that the game is lost, or that the time was not enough to tell.
+    Where there is no win it says that the game is lost, or that time or memory were not enough to tell.
 
     klondike complete --from position.txt --variant draw3
     """
@@ -151,7 +151,8 @@ def complete(
     elif solution.verdict == UNSOLVABLE:
         typer.echo("lost: no way of playing on wins this game")
     else:
-        typer.echo(f"undecided: no win was found in {solution.seconds:.3g} s; --seconds gives more time")
+        spent = f"{solution.visits:,} positions in {solution.seconds:.3g} s"
+        typer.echo(f"undecided: {spent} showed neither a win nor that there is none")
 
 
 @app.command()
