@@ -15,6 +15,8 @@ from rich.console import Console
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
+_WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
+
 
 Variant = Annotated[str, typer.Option(help="draw1, draw3, deal1, classic, thumb_and_pouch or thumb_and_pouch_whole")]
 Number = Annotated[str | None, typer.Argument(help="deal number")]
@@ -253,7 +255,7 @@ def bench(
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
         if json_file is not None and json_file.exists():
-            raise ValueError(f"{json_file} exists; remove it or name another file")
+            raise ValueError(f"{json_file} exists; name another file")
         if json_file is not None and not json_file.parent.is_dir():
             raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to; make it first")
         with progress.status("measuring") as status:
@@ -266,7 +268,7 @@ def bench(
     if markdown:
         typer.echo(markdown_of(figures))
         return
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE)
     for table in tables_of(figures):
         console.print(table.rich())
     console.print(figures["machine"])

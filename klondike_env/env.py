@@ -69,7 +69,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     def __init__(self, variant: str | None = None, *, render_mode: str | None = None, **keywords: Any) -> None:
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self.rules, self.settings = split_keywords(variant, keywords)
+        self.rules, self.settings = split_keywords(variant, keywords, ("render_mode",))
         self.games = self.settings.games(1, self.rules)
         self.deal_source = self.settings.deal_source(self.rules)
         self.observer = self.settings.observer(self.games)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,13 @@ class Settings:
 SETTING_NAMES = tuple(Settings.__dataclass_fields__)
 
 
-def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules, Settings]:
+def split_keywords(variant: str | None, keywords: dict[str, Any], also: tuple[str, ...] = ()) -> tuple[Rules, Settings]:
     """Rules and settings from an environment's keywords.
 
     Args:
         variant: a preset's name, or None for rules given by keyword.
         keywords: fields of `Rules` (only without a variant) and of `Settings`.
+        also: keywords that the caller has dealt with, for the message about an unknown one.
 
     Raises:
         UnknownKeywordError: a keyword is unknown.
@@ -121,11 +123,17 @@ def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules
         if name in RULE_FIELDS and variant is not None:
             raise ValueError(f"{name} is a rule, and the rules of {variant!r} are fixed; use Klondike/Custom-v0")
         if name not in RULE_FIELDS and name not in SETTING_NAMES:
-            known = ", ".join((*RULE_FIELDS, *SETTING_NAMES))
-            raise UnknownKeywordError(f"unexpected keyword argument {name!r}; known: {known}")
+            raise UnknownKeywordError(_unknown(name, (*also, *SETTING_NAMES, *RULE_FIELDS)))
     rule_values = {name: value for name, value in keywords.items() if name in RULE_FIELDS}
     settings = {name: value for name, value in keywords.items() if name in SETTING_NAMES}
     return Rules(**rule_values) if variant is None else preset(variant), Settings(**settings)
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
+    """What to say of an unknown keyword."""
+    close = get_close_matches(name, known, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ";"
+    return f"unexpected keyword argument {name!r}{guess} known: {', '.join(known)}"
 
 
 def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -90,7 +90,7 @@ def test_every_variant_is_measured_and_written_to_a_file_that_is_not_overwritten
     assert figures["machine"]["versions"]["numpy"]
     assert figures["seconds"] == 0.01
     again = bench("--json", str(file))
-    assert (again.exit_code, again.stderr) == (2, f"klondike: {file} exists; remove it or name another file\n")
+    assert (again.exit_code, again.stderr) == (2, f"klondike: {file} exists; name another file\n")
 
 
 def test_threads_are_compared_with_one():
