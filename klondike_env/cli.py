@@ -182,6 +182,67 @@ def study(
     Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
 
 
+@app.command()
+def complete(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    seconds: Seconds = 60.0,
+) -> None:
+    """Play a deal or position to its end, all cards known: the actions and the board they lead to.
+
+    Where there is no win it says that the game is lost, or that time or memory were not enough to tell.
+
+    klondike complete --from position.txt --variant draw3
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.render.text import draw_board
+    from klondike_env.rules import preset
+    from klondike_env.solver.play import complete as play_on
+    from klondike_env.solver.play import end_of
+    from klondike_env.solver.solve import Limits
+    from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
+
+    with errors_in_one_line():
+        position, rules = _position(number, source, from_format), preset(variant)
+        solution = play_on(position, rules, Limits(seconds=seconds))
+    if solution.verdict == SOLVED:
+        typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}\n")
+        typer.echo(draw_board(end_of(position, rules, solution.actions), rules))
+    elif solution.verdict == UNSOLVABLE:
+        typer.echo("lost: no way of playing on wins this game")
+    else:
+        spent = f"{solution.visits:,} positions in {solution.seconds:.3g} s"
+        typer.echo(f"undecided: {spent} showed neither a win nor that there is none")
+
+
+@app.command()
+def analyse(
+    file: Annotated[str, typer.Argument(help="a game as JSON: a file, or - for input")],
+    seconds: Annotated[float, typer.Option(min=0.001, help="time after which each search gives up")] = 10.0,
+) -> None:
+    """Tell of each action of a game whether it could still be won after it, and which one lost it.
+
+    The file is JSON such as {"deal": 123456, "variant": "draw3", "actions": ["6C onto 7H", "stock"]}.
+    klondike_env/solver/analyse.py describes it.
+
+    klondike analyse game.json
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.analyse import analyse as look_back
+    from klondike_env.solver.analyse import parse_game
+    from klondike_env.solver.solve import Limits
+
+    with errors_in_one_line():
+        played, rules = parse_game(_read_file(file))
+        analysis = look_back(played, rules, Limits(seconds=seconds))
+    typer.echo(f"start: {analysis.start}")
+    for place, (action, verdict) in enumerate(zip(played.actions, analysis.verdicts, strict=True), 1):
+        typer.echo(f"{place}. {name(action)}: {verdict}")
+    typer.echo(analysis.summary(played))
+
+
 def _position(number: str | None, source: str | None, format: str) -> Any:
     """The position that a user names, as a record."""
     from klondike_env.deal_text import read_deal
@@ -199,16 +260,26 @@ def _read_source(source: str | None) -> str | None:
     """
     if source is None:
         return None
-    if source == "-":
+    try:
+        return _read_file(source)
+    except ValueError:
+        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
+            raise
+        return source
+
+
+def _read_file(name: str) -> str:
+    """The text of a file, or of standard input for "-".
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    if name == "-":
         return sys.stdin.read()
     try:
-        return Path(source).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
-            raise ValueError(
-                f"cannot read the file {source!r}: {getattr(error, 'strerror', 'it is no text')}"
-            ) from None
-        return source
+        raise ValueError(f"cannot read the file {name!r}: {getattr(error, 'strerror', 'it is no text')}") from None
 
 
 @app.command()
@@ -218,7 +289,9 @@ def bench(
     markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="measure this only: batched, threaded, single, vector, sb3, startup or peers; repeatable"),
+        typer.Option(
+            help="measure this only: batched, threaded, single, vector, sb3, solver, startup or peers; repeatable"
+        ),
     ] = None,
     cold: Annotated[
         bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
@@ -227,7 +300,7 @@ def bench(
         int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
     ] = 0,
 ) -> None:
-    """Measure the speed of random play, beside peers that are installed.
+    """Measure the speed of random play and of the solver, beside peers that are installed.
 
     Rates are of one core and of processor time, which other work on the machine disturbs least.
     klondike_env/bench/suite.py says what each figure is.

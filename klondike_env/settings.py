@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from klondike_env.checks import check_choice, check_flag, whole_number
-from klondike_env.deal_sets import read_deal_set
+from klondike_env.deal_sets import DealSource, read_deal_set
 from klondike_env.deals import check_deck, parse
+from klondike_env.difficulty import GRADES, UNWINNABLE, graded_source
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
 from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games, check_limit
@@ -48,6 +49,9 @@ class Settings:
             "raise" (ValueError) or "terminate" (the game ends as lost).
         deals: what `reset()` draws from: a list of deal numbers, a range such as "2000000-2009999" or the
             path of a file, see `klondike_env.deal_sets`; None for all training deals.
+        winnable_only: deal only games that are known to be winnable by a player who knows all cards.
+        difficulty: deal only games of a grade, "easy", "medium", "hard" (all of them winnable) or
+            "unsolvable", see `klondike_env.difficulty`; None for all.
     """
 
     talon: str = "draw"
@@ -60,13 +64,19 @@ class Settings:
     thoughtful: bool = False
     illegal_action: str = "refuse"
     deals: str | list[int] | None = None
+    winnable_only: bool = False
+    difficulty: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("illegal_action", self.illegal_action, ILLEGAL_POLICIES)
-        for field in ("no_repeats", "auto_finish", "thoughtful"):
+        for field in ("no_repeats", "auto_finish", "thoughtful", "winnable_only"):
             object.__setattr__(self, field, check_flag(field, getattr(self, field)))
         for field in ("stall_limit", "step_limit"):
             object.__setattr__(self, field, check_limit(field, getattr(self, field)))
+        if self.difficulty is not None:
+            check_choice("difficulty", self.difficulty, GRADES)
+        if self.winnable_only and self.difficulty == UNWINNABLE:
+            raise ValueError(f"difficulty is {self.difficulty!r}, of which no deal is winnable; drop winnable_only")
 
     def games(self, n: int, rules: Rules, threads: int = 1) -> Games:
         """A batch of `n` games that `threads` threads step."""
@@ -86,9 +96,12 @@ class Settings:
         """The observer of these games."""
         return Observer(self.observation, games.setup, thoughtful=self.thoughtful)
 
-    def deal_set(self) -> Sequence[int]:
-        """The deal numbers that `reset()` draws from."""
-        return read_deal_set(self.deals)
+    def deal_source(self, rules: Rules) -> DealSource:
+        """What `reset()` draws from."""
+        deals = None if self.deals is None else read_deal_set(self.deals)
+        if self.winnable_only or self.difficulty is not None:
+            return graded_source(deals, self.difficulty, rules)
+        return DealSource(read_deal_set(None) if deals is None else deals)
 
 
 SETTING_NAMES = tuple(Settings.__dataclass_fields__)

@@ -14,7 +14,6 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from klondike_env.checks import check_choice, check_whole_number, whole_number
-from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.position import read_position
@@ -81,7 +80,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         }
         self.rules, self.settings = split_keywords(variant, keywords, _ARGUMENTS)
         self.games = self.settings.games(num_envs, self.rules, threads)
-        self.deal_set = self.settings.deal_set()
+        self.deal_source = self.settings.deal_source(self.rules)
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
         self.single_action_space = spaces.Discrete(N_ACTIONS)
@@ -300,7 +299,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return [each[row] for row in rows]
 
     def _draw_deal(self, row: int) -> int:
-        return draw_deal(self._generator(row), self.deal_set)
+        return self.deal_source.draw(self._generator(row))
 
     def _generator(self, row: int) -> np.random.Generator:
         """The random generator of a row, made from fresh entropy if it was never seeded."""

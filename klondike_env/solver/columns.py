@@ -95,25 +95,28 @@ class _Search:
         return int(self._counters[VISITS])
 
     def run(self, visits: int) -> int:
-        """Go on for at most so many visits: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory for them."""
+        """Go on for at most so many visits: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory."""
         limit = self.visits + visits
         while True:
             arrays = self._frames, self._moves, self._slots, self._counters, self._cards, self._packed
             status = search(*arrays, limit)
-            if status == MORE_FRAMES:
-                self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
-            elif status == MORE_MOVES:
-                self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
-            elif status != MORE_SLOTS or not self._grow_slots():
+            if status not in (MORE_FRAMES, MORE_MOVES, MORE_SLOTS):
                 return status
+            if not self._grow(status):
+                return MORE_SLOTS
 
-    def _grow_slots(self) -> bool:
-        """Double the room for visited positions; whether the memory allows that."""
-        if 3 * self._slots.nbytes > self._max_bytes:
+    def _grow(self, status: int) -> bool:
+        """Double the array that is full; whether the memory allows that, old and new one together."""
+        full = {MORE_FRAMES: self._frames, MORE_MOVES: self._moves, MORE_SLOTS: self._slots}[status]
+        if self._frames.nbytes + self._moves.nbytes + self._slots.nbytes + 2 * full.nbytes > self._max_bytes:
             return False
-        larger = np.zeros(2 * len(self._slots), dtype=np.uint64)
-        enter_all(self._slots, larger, self._game.late_bits)
-        self._slots = larger
+        if status == MORE_FRAMES:
+            self._frames = np.concatenate([full, np.zeros_like(full)])
+        elif status == MORE_MOVES:
+            self._moves = np.concatenate([full, np.zeros_like(full)])
+        else:
+            self._slots = np.zeros(2 * len(full), dtype=np.uint64)
+            enter_all(full, self._slots, self._game.late_bits)
         return True
 
     def line(self) -> list[int]:
@@ -129,7 +132,8 @@ class ColumnSearch:
             moves and steps are not.
         rules: the rules of its game; all are supported.
         pruning: the ways to visit fewer positions.
-        max_bytes: memory for the positions visited; at the default some 25 million.
+        max_bytes: memory for the positions visited and the line now tried; at the default some 25 million
+            positions.
 
     Attributes:
         visits: positions visited so far.

@@ -39,7 +39,7 @@ class Limits:
         visits: positions it may visit, None for no limit. With no other limit a search always ends in the
             same way.
         seconds: time it may take, None for no limit.
-        megabytes: memory it may take for the positions it has visited.
+        megabytes: memory it may take.
 
     Raises:
         ValueError: a limit is not positive.
@@ -142,18 +142,38 @@ def record_of(position: Any, rules: Rules) -> np.ndarray:
     Raises:
         ValueError: as for `solve`.
     """
-    if isinstance(position, str) and is_position(position):
-        return _checked(np.array([parse_position(position)]), rules)
-    if isinstance(position, np.void | np.ndarray) and position.dtype == STATE:
-        return _checked(np.array([position]).reshape(-1), rules)
+    record = given_record(position)
+    if record is not None:
+        return _checked(record, rules)
     states = new_states(1)
-    if whole_number(position) is not None:
-        lay_out(states, 0, decks_of([position])[0])
-    elif isinstance(position, str | Mapping) or np.iterable(position):
-        lay_out(states, 0, read_deck(position))
-    else:
-        raise ValueError(f"position is {position!r}; allowed: a deal number, a deck, a position as text or a record")
+    lay_out(states, 0, given_deck(position))
     return states
+
+
+def given_record(position: Any) -> np.ndarray | None:
+    """The position that a user gives as text or record, unchecked, as STATE[n]; None for a deal number or a deck.
+
+    Raises:
+        ValueError: the text cannot be read.
+    """
+    if isinstance(position, str) and is_position(position):
+        return np.array([parse_position(position)])
+    if isinstance(position, np.void | np.ndarray) and position.dtype == STATE:
+        return np.array([position]).reshape(-1)
+    return None
+
+
+def given_deck(position: Any) -> np.ndarray:
+    """The deck that a user gives, by deal number or otherwise: uint8[52].
+
+    Raises:
+        ValueError: it is neither a deal number nor a deck.
+    """
+    if whole_number(position) is not None:
+        return decks_of([position])[0]
+    if isinstance(position, str | Mapping) or np.iterable(position):
+        return read_deck(position)
+    raise ValueError(f"position is {position!r}; allowed: a deal number, a deck, a position as text or a record")
 
 
 def _checked(states: np.ndarray, rules: Rules) -> np.ndarray:
