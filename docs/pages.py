@@ -199,11 +199,7 @@ def pages() -> dict[str, str]:
         "environments/index.md": environment_index(),
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
-        "deals.md": readme_page("Deals and other tools' formats"),
-        "watch.md": readme_page("Watch games"),
         "solve.md": readme_page("Solve"),
-        "positions.md": readme_page("Save, restore, look ahead"),
-        "libraries/index.md": readme_page("With your library"),
     }
 
 
