@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ def complete(env: Any, limits: Limits | None = None) -> Solution:
     actions = _playable(games, solution.actions)
     for action in actions:
         env.step(action)
-    return Solution(solution.verdict, actions, solution.visits, solution.seconds)
+    return replace(solution, actions=actions)
 
 
 def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
