@@ -36,10 +36,10 @@ from klondike_env.solver.verdicts import SOLVED
 
 DEFAULT_SECONDS = 2.0
 
-_FIRST_WIDTH, _WIDTH_FACTOR = 50, 2
+_FIRST_WIDTH, _WIDTH_FACTOR = 10, 2
 _BYTES_PER_WIDTH = 20_000  # of a beam, for a line of 120 moves
 # Before a proof is tried: what it needs is a line that is nearly as short as can be, or it stores too much.
-_WIDTH_BEFORE_PROOF = 800
+_WIDTH_BEFORE_PROOF = 640
 _STRETCH = 20_000  # positions tried between two looks at the clock
 _EASY_DEAL = 123456
 
@@ -66,7 +66,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
         return solution
     _compile()
     start = time.perf_counter()
-    search = _Shortening(record, rules, solution.actions, limits)
+    search = Shortening(record, rules, solution.actions, limits)
     search.widen(_WIDTH_BEFORE_PROOF if minimal else None)
     if minimal and not search.proved:
         search.prove()
@@ -100,11 +100,11 @@ def _compile() -> None:
     """Shorten a line, so that later no clock runs while kernels are compiled or loaded."""
     easy = solve(_EASY_DEAL)
     assert easy.start is not None and easy.rules is not None
-    for run in (_Shortening.widen, _Shortening.prove):
-        run(_Shortening(easy.start, easy.rules, easy.actions, Limits(visits=100, seconds=None)))
+    for run in (Shortening.widen, Shortening.prove):
+        run(Shortening(easy.start, easy.rules, easy.actions, Limits(visits=100, seconds=None)))
 
 
-class _Shortening:
+class Shortening:
     """The best line so far, and the searches for a better one.
 
     Attributes:
