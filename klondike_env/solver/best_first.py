@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.cards import N_SUITS
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import lowest_bit
 from klondike_env.engine.state import N_COLUMNS

@@ -34,7 +34,6 @@ from klondike_env.solver.position import (
     TALON,
     TARGETS,
     TO_FOUNDATION,
-    TO_GAP,
     UNDER,
     Game,
 )
