@@ -84,7 +84,7 @@ def score_of(words: np.ndarray, least: int, key: np.uint64) -> int:
     score = least
     for column in range(N_COLUMNS):
         score += (words[DEPTHS] >> (3 * column)) & 7
-    return (score << _TIE_BITS) | np.int64(key >> np.uint64(64 - _TIE_BITS))
+    return int((score << _TIE_BITS) | np.int64(key >> np.uint64(64 - _TIE_BITS)))
 
 
 @kernel

@@ -133,7 +133,11 @@ class Shortening:
     @property
     def _ended(self) -> bool:
         """Whether a limit is reached."""
-        return self.visits >= self._most_visits or (self._end is not None and time.perf_counter() >= self._end)
+        return self.visits >= self._most_visits or self._late
+
+    @property
+    def _late(self) -> bool:
+        return self._end is not None and time.perf_counter() >= self._end
 
     @property
     def _max_bytes(self) -> int:
@@ -209,10 +213,6 @@ class Shortening:
             self._cost = before + int(control[BEST])
         self.proved = played == 0 and bool(complete) and (found or bound == self._cost)
         return found
-
-    @property
-    def _late(self) -> bool:
-        return self._end is not None and time.perf_counter() >= self._end
 
     def prove(self) -> None:
         """Search until no line can be shorter than the best, or a limit is reached."""

@@ -135,7 +135,7 @@ def test_redeals_are_no_moves() -> None:
 
 
 def test_what_is_proved_is_the_fewest_moves_of_a_brute_force() -> None:
-    for solution, fewest in small_solutions(seed=1, count=60):
+    for solution, fewest in small_solutions(seed=1, count=40):
         short = shorten(solution, minimal=True, limits=visits(200_000))
         check_line(short, solution)
         assert short.minimal, solution.rules
@@ -143,7 +143,7 @@ def test_what_is_proved_is_the_fewest_moves_of_a_brute_force() -> None:
 
 
 def test_the_last_search_alone_finds_the_fewest_moves_too() -> None:
-    for solution, fewest in small_solutions(seed=2, count=60):
+    for solution, fewest in small_solutions(seed=2, count=40):
         search = Shortening(solution.start, solution.rules, solution.actions, visits(200_000))
         search.prove()
         assert search.proved, solution.rules
