@@ -18,7 +18,6 @@ from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
 
-_README = Path(__file__).parents[1] / "README.md"
 _RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
         "alternating_colour": "down, in alternating colours",
@@ -181,15 +180,6 @@ def _cells(rules: Rules) -> list[str]:
     return [str(_RULE_TEXTS.get(name, {}).get(value, value)) for name, value in rules.to_dict().items()]
 
 
-def readme_page(title: str) -> str:
-    """A section of the README as a page."""
-    section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## )", _README.read_text(), re.DOTALL | re.MULTILINE)
-    if section is None:
-        raise ValueError(f"the README has no section {title!r}")
-    text = re.sub(r"^#(#+ )", r"\1", section[1], flags=re.MULTILINE)
-    return f"# {title}\n" + re.sub(r"\]\(docs/(libraries/)?", "](", text)
-
-
 def pages() -> dict[str, str]:
     """All generated pages: path in the site -> text."""
     of_presets = {
@@ -199,7 +189,6 @@ def pages() -> dict[str, str]:
         "environments/index.md": environment_index(),
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
-        "solve.md": readme_page("Solve"),
     }
 
 

@@ -84,22 +84,34 @@ def solve(
     from_format: SourceFormat = "auto",
     seconds: Seconds = 60.0,
     visits: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
+    short: Annotated[bool, typer.Option("--short", help="make the line short, for two seconds more")] = False,
+    minimal: Annotated[
+        bool, typer.Option("--minimal", help="look for the fewest moves and prove it, as long again at most")
+    ] = False,
 ) -> None:
     """Tell whether a deal or position can be won, all cards known, and by which actions.
 
     klondike solve 123456 --variant draw3
 
+    klondike solve 123456 --variant thumb_and_pouch --short
+
     klondike solve --from position.txt
     """
     from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.shorten import DEFAULT_SECONDS, shorten
     from klondike_env.solver.solve import Limits
     from klondike_env.solver.solve import solve as search
 
     with errors_in_one_line():
         solution = search(_position(number, source, from_format), variant, Limits(visits=visits, seconds=seconds))
+    if solution.actions and (short or minimal):
+        shortening = Limits(visits=visits, seconds=seconds if minimal else min(seconds, DEFAULT_SECONDS))
+        solution = shorten(solution, minimal=minimal, limits=shortening)
     typer.echo(f"{solution.verdict}, {solution.visits:,} positions, {solution.seconds:.3f} s")
     if solution.actions:
         typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}")
+    if solution.actions and (short or minimal):
+        typer.echo(f"{solution.moves} moves, redeals not counted{': the fewest possible' if solution.minimal else ''}")
 
 
 @app.command()

@@ -161,7 +161,7 @@ class ColumnSearch:
         params = self._rules.params()
         words, self._cards = read_record(self._record[0], params)
         settle_talon(words, params.draw_count)
-        self._game = _game(params, int(words[REDEALS]), pruning)
+        self._game = make_game(params, int(words[REDEALS]), pruning)
         self._words = words if self._game.by_columns else words[:N_WORDS]
 
     def _take_turns(self) -> Iterator[tuple[_Search, int]]:
@@ -217,11 +217,12 @@ class ColumnSearch:
         replay = Replay(self._record[0], self._rules, bool(self._game.by_columns))
         for move in self._search.line():
             replay.play(move)
-        _check_line(self._record, self._rules, replay.actions)
+        check_line(self._record, self._rules, replay.actions)
         return replay.actions
 
 
-def _game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
+def make_game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
+    """The game of these rules, of which so many redeals are left, or ENOUGH."""
     return Game(
         build=params.build,
         gap_cards=gap_cards(params),
@@ -239,7 +240,7 @@ def _game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
     )
 
 
-def _check_line(record: np.ndarray, rules: Rules, actions: list[int]) -> None:
+def check_line(record: np.ndarray, rules: Rules, actions: list[int]) -> None:
     """Play a line by the engine.
 
     Raises:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from klondike_env.cli import app
 from klondike_env.engine.actions import name
-from klondike_env.solver import solve
+from klondike_env.solver import Limits, shorten, solve
 
 ENDING = "foundations: KC KD KH QS\n1: KS\n"
 
@@ -29,6 +29,15 @@ def test_solve_tells_the_verdict_and_the_line():
 
 def test_solve_gives_up_at_a_limit():
     assert klondike("solve", "123456", "--visits", "1").stdout.startswith("undecided, 1 positions, ")
+
+
+def test_solve_makes_the_line_short_if_asked():
+    solution = shorten(solve(123456, "draw3"), limits=Limits(visits=3_000, seconds=None))
+    shown = klondike("solve", "123456", "--variant", "draw3", "--visits", "3000", "--short").stdout.splitlines()
+    assert shown[1] == f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}"
+    assert shown[2] == f"{solution.moves} moves, redeals not counted"
+    ending = klondike("solve", "--from", ENDING.replace("QS", "JS").replace("1: KS", "1: KS\n2: QS"), "--minimal")
+    assert ending.stdout.splitlines()[2] == "2 moves, redeals not counted: the fewest possible"
 
 
 def test_hint_tells_of_each_action():
