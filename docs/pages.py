@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import asdict
-from pathlib import Path
 
 import klondike_env.reward
 from klondike_env import CUSTOM_ID
