@@ -72,6 +72,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
     search.widen(_WIDTH_BEFORE_PROOF if minimal else None)
     if minimal and not search.proved:
         search.prove()
+        search.widen()  # if memory ended before the limits
     actions = search.actions()
     end, moves = play_line(record, rules, actions)
     assert end["foundation"].sum() == N_CARDS, "a short line does not win"
@@ -127,6 +128,7 @@ class Shortening:
         self._end = time.perf_counter() + limits.seconds if limits.seconds is not None else None
         self._line = self._without_cycles(_moves_of(actions))
         self._cost = self._cost_of(self._line)
+        self._width = _FIRST_WIDTH
         self.visits = 0
         self.proved = self._cost == 0
 
@@ -178,16 +180,15 @@ class Shortening:
         return tuple(replay.actions)
 
     def widen(self, last_width: int | None = None) -> None:
-        """Search with wider and wider beams, up to a width, as long as the limits allow."""
-        width = _FIRST_WIDTH
-        while (last_width is None or width <= last_width) and width * _BYTES_PER_WIDTH <= self._max_bytes:
+        """Search with wider and wider beams, up to a width, as long as the limits allow; a later call goes on."""
+        while (last_width is None or self._width <= last_width) and self._width * _BYTES_PER_WIDTH <= self._max_bytes:
             better = False
             for part in _STARTS:
                 if self.proved or self._ended:
                     return
-                better |= self._search_beam(width, int(part * len(self._line)))
+                better |= self._search_beam(self._width, int(part * len(self._line)))
             if not better:
-                width *= _WIDTH_FACTOR
+                self._width *= _WIDTH_FACTOR
 
     def _search_beam(self, width: int, played: int) -> bool:
         """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
