@@ -43,15 +43,20 @@ def foundation_word(views: np.ndarray, i: int) -> int:
 
 
 @kernel
-def roll(views: np.ndarray, i: int, seed: int, sides: int) -> int:
-    """A number 0 to `sides` - 1 for the view in record `i`, all equally likely; `sides` is below 2**32."""
+def visible_word(views: np.ndarray, i: int, seed: int) -> np.uint64:
+    """64 random bits for the view in record `i`."""
     number = mix(np.uint64(seed) + GOLDEN_GAMMA)
     for column in range(N_COLUMNS):
         number = mix(number ^ np.uint64(column_word(views, i, column)))
     number = mix(number ^ np.uint64(talon_word(views, i)))
     number = mix(number ^ np.uint64(foundation_word(views, i)))
-    number = mix(number ^ np.uint64(views[i]["steps"]))
-    return int(((number >> _32) * np.uint64(sides)) >> _32)
+    return mix(number ^ np.uint64(views[i]["steps"]))
+
+
+@kernel
+def roll(views: np.ndarray, i: int, seed: int, sides: int) -> int:
+    """A number 0 to `sides` - 1 for the view in record `i`, all equally likely; `sides` is below 2**32."""
+    return int(((visible_word(views, i, seed) >> _32) * np.uint64(sides)) >> _32)
 
 
 @kernel

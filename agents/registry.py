@@ -1,9 +1,12 @@
 """Agents by name.
 
-random, greedy, collins        the baselines
+random, greedy, collins, tuned the baselines
 policy:PATH                    a trained network, played as its training config says
 policy:PATH@argmax             the same, always its favourite action
 policy:PATH@sampled            the same, actions drawn from its probabilities
+rollout                        plays tried out from each position, see `agents.rollout`
+rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, leave,
+                               threads, base; base comes last and is any of these names
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
@@ -12,19 +15,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from agents.base import Agent, PlayMode
 from agents.collins import CollinsAgent
 from agents.greedy import GreedyAgent
 from agents.random_agent import RandomAgent
+from agents.rollout import RolloutAgent
+from agents.tuned import TunedAgent
 
 BASELINES: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
     "collins": CollinsAgent,
+    "tuned": TunedAgent,
 }
 
 POLICY_PREFIX = "policy:"
+ROLLOUT = "rollout"
+_ROLLOUT_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "samples": int,
+    "seconds_per_move": float,
+    "z": float,
+    "threads": int,
+}
 
 
 def load(spec: str) -> Agent:
@@ -37,12 +51,14 @@ def load(spec: str) -> Agent:
         return BASELINES[spec]()
     if spec.startswith(POLICY_PREFIX):
         return _load_policy(spec)
+    if spec.partition(":")[0] == ROLLOUT:
+        return _load_rollout(spec)
     module, colon, factory = spec.partition(":")
     if colon and module and factory:
         return _load_custom(spec, module, factory)
     raise ValueError(
         f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, policy:PATH, policy:PATH@argmax, "
-        "policy:PATH@sampled, or package.module:factory for your own"
+        "policy:PATH@sampled, rollout, rollout:samples=N, or package.module:factory for your own"
     )
 
 
@@ -54,6 +70,25 @@ def _load_policy(spec: str) -> Agent:
 
     agent = load_policy(Path(path), play)
     agent.name = spec  # two networks, or two ways to play one, stay apart in tables
+    return agent
+
+
+def _load_rollout(spec: str) -> Agent:
+    options, separator, base = spec.removeprefix(ROLLOUT).removeprefix(":").partition("base=")
+    arguments: dict[str, Any] = {"base": load(base)} if separator else {}
+    for option in filter(None, options.split(",")):
+        key, _, text = option.partition("=")
+        if key not in _ROLLOUT_OPTIONS:
+            raise ValueError(f"agent {spec!r}: no such option: {key!r}; known: {', '.join(_ROLLOUT_OPTIONS)}, base")
+        try:
+            arguments[key] = _ROLLOUT_OPTIONS[key](text)
+        except ValueError:
+            raise ValueError(f"agent {spec!r}: {key} is {text!r}; write a number, as in {key}=2") from None
+    try:
+        agent = RolloutAgent(**arguments)
+    except ValueError as error:
+        raise ValueError(f"agent {spec!r}: {error}") from error
+    agent.name = spec
     return agent
 
 

@@ -163,7 +163,7 @@ def main(
     variant: Annotated[str, typer.Option(help=", ".join(PRESETS))],
     agent: Annotated[
         list[str],
-        typer.Option(help="random, greedy, collins, policy:PATH, policy:PATH@sampled, module:factory; may be repeated"),
+        typer.Option(help="an agent by name, such as collins, rollout:samples=100, policy:PATH; may be repeated"),
     ],
     deals: Annotated[int, typer.Option(help="play the test deals 0 to N - 1")] = 40_000,
     json: Annotated[

@@ -11,7 +11,7 @@ GREEDY_FACTORY = "agents.greedy:GreedyAgent"
 
 
 def test_baselines_by_name() -> None:
-    assert list(BASELINES) == ["random", "greedy", "collins"]
+    assert list(BASELINES) == ["random", "greedy", "collins", "tuned"]
     for name in BASELINES:
         assert load(name).name == name
 
@@ -45,7 +45,7 @@ def test_a_class_is_a_factory() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("colins", "no such agent: 'colins'; known: random, greedy, collins, policy:PATH"),
+        ("colins", "no such agent: 'colins'; known: random, greedy, collins, tuned, policy:PATH"),
         ("", "no such agent: ''"),
         (":factory", "no such agent: ':factory'"),
         ("no_such_package.module:factory", "cannot import 'no_such_package.module': No module named 'no_such_package'"),

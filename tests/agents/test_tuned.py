@@ -1,0 +1,73 @@
+"""The list with marks."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from agents.collins import CollinsAgent
+from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
+from agents.tuned import TunedAgent, play_out_tuned
+from agents.tuned_weights import WEIGHTS, weights_for
+from klondike_env.engine.games import Games
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import STALLED, WON
+from klondike_env.rules import PRESETS, RuleParams, Rules
+from tests.agents.test_all_agents import random_rules
+from train.play import play_games
+
+
+@kernel
+def play_out_all(
+    states: np.ndarray,
+    rules: RuleParams,
+    weights: np.ndarray,
+    games: np.ndarray,
+    layouts: np.ndarray,
+    won: np.ndarray,
+) -> None:
+    for i in range(len(states)):
+        read_layout(states, i, layouts)
+        read_game(states, i, games, 0)
+        index_talon(states, i, layouts, games, 0)
+        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, weights)
+
+
+def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
+    played = play_games(TunedAgent(), rules, np.arange(n)).outcome
+    games = Games(n, rules)
+    games.deal(np.arange(n))
+    won = np.zeros(n, dtype=bool)
+    scratch = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
+    play_out_all(games.states, rules.params(), weights_for(rules), *scratch, won)
+    assert np.array_equal(won, played == WON)
+
+
+@pytest.mark.parametrize("variant", PRESETS)
+def test_a_playout_is_the_game_that_the_agent_plays(variant: str) -> None:
+    assert_playouts_are_the_agents_games(PRESETS[variant], 1000)
+
+
+def test_a_playout_is_the_game_that_the_agent_plays_under_random_rules() -> None:
+    chance = random.Random(9)
+    for _ in range(100):
+        assert_playouts_are_the_agents_games(random_rules(chance), 50)
+
+
+@pytest.mark.parametrize("variant", ["draw1", "draw3", "classic", "thumb_and_pouch"])
+def test_wins_more_than_collins(variant: str) -> None:
+    deals = np.arange(4000)
+    ours, theirs = (play_games(agent, PRESETS[variant], deals).outcome for agent in (TunedAgent(), CollinsAgent()))
+    assert np.count_nonzero(ours == WON) > np.count_nonzero(theirs == WON)
+
+
+@pytest.mark.parametrize("variant", PRESETS)
+def test_does_not_run_in_circles(variant: str) -> None:
+    outcome = play_games(TunedAgent(), PRESETS[variant], np.arange(1000)).outcome
+    assert np.count_nonzero(outcome == STALLED) < 10
+
+
+def test_every_weight_has_a_name_of_its_own() -> None:
+    assert len(WEIGHTS.names) == len(set(WEIGHTS.names)) == 32
