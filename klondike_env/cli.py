@@ -6,12 +6,15 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
+from rich.table import Table
 
 from klondike_env.work import WorkerDied
 
@@ -227,6 +230,53 @@ def complete(
     else:
         spent = f"{solution.visits:,} positions in {solution.seconds:.3g} s"
         typer.echo(f"undecided: {spent} showed neither a win nor that there is none")
+
+
+@app.command()
+def advise(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    samples: Annotated[int, typer.Option(min=1, help="games that each action is tried out in")] = 1000,
+    reach: Annotated[bool, typer.Option("--reach", help="play talon cards directly instead of drawing")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="of chance")] = 0,
+) -> None:
+    """Tell how likely a win is after each legal action, for all that the player can know, with 95 % intervals.
+
+    Cards that the player has not seen are not looked at; a position may name them ??.
+    It needs the folder agents/ of a checkout.
+
+    klondike advise --from position.txt --variant draw3
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next one does
+    from klondike_env.intervals import check_scipy
+
+    with errors_in_one_line():
+        check_scipy()
+        advice_of = _from_checkout("agents.advice").advise
+        talon = "reach" if reach else "draw"
+        position = _position(number, source, from_format)
+        advice = advice_of(position, variant, samples=samples, talon=talon, seed=seed)
+    table = Table("action", "won, %", "95 % interval")
+    for told in advice:
+        low, high = told.interval
+        table.add_row(name(told.action), f"{told.chance:.1%}", f"{low:.1%} to {high:.1%}")
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
+
+
+def _from_checkout(module: str) -> ModuleType:
+    """A module of the agents, which lie beside the package in a checkout and are not installed with it.
+
+    Raises:
+        ValueError: this is no checkout.
+    """
+    root = Path(__file__).parents[1]
+    if not (root / "agents").is_dir():
+        raise ValueError("the agents do not come with the installed package; run this in a checkout")
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return import_module(module)
 
 
 @app.command()

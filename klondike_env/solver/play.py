@@ -94,12 +94,15 @@ def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(played)
 
 
-def hint(position: Any, rules: Rules | str = "draw1", limits: Limits | None = None) -> dict[int, str]:
+def hint(
+    position: Any, rules: Rules | str = "draw1", limits: Limits | None = None, *, talon: str = "draw"
+) -> dict[int, str]:
     """Whether the game can still be won after each of the legal actions.
 
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
         limits: for each of the actions; a minute by default.
+        talon: how actions meet the stock, "draw" or "reach"; see `klondike_env.engine.games.Games`.
 
     Returns:
         Action -> "solved", "unsolvable" or "undecided"; empty where the game is over.
@@ -109,7 +112,7 @@ def hint(position: Any, rules: Rules | str = "draw1", limits: Limits | None = No
     """
     rules = preset(rules) if isinstance(rules, str) else rules
     record = record_of(position, rules)
-    games = Games(1, rules, stall_limit=None)
+    games = Games(1, rules, talon=talon, stall_limit=None)
     games.resume(record)
     legal = np.flatnonzero(games.masks[0]).tolist()
     after = games.take([0] * len(legal))
