@@ -7,6 +7,8 @@ policy:PATH@sampled            the same, actions drawn from its probabilities
 rollout                        plays tried out from each position, see `agents.rollout`
 rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, leave,
                                threads, base; base comes last and is any of these names
+bandit                         plays towards the best of all plays that cannot be taken back, see `agents.bandit`
+bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, threads
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
@@ -17,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from agents.bandit import BanditAgent
 from agents.base import Agent, PlayMode
 from agents.collins import CollinsAgent
 from agents.greedy import GreedyAgent
@@ -39,6 +42,16 @@ _ROLLOUT_OPTIONS: dict[str, Callable[[str], Any]] = {
     "z": float,
     "threads": int,
 }
+BANDIT = "bandit"
+_BANDIT_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "samples": int,
+    "seconds_per_move": float,
+    "visits": int,
+    "blind": float,
+    "z": float,
+    "base": str,
+    "threads": int,
+}
 
 
 def load(spec: str) -> Agent:
@@ -53,12 +66,15 @@ def load(spec: str) -> Agent:
         return _load_policy(spec)
     if spec.partition(":")[0] == ROLLOUT:
         return _load_rollout(spec)
+    if spec.partition(":")[0] == BANDIT:
+        return _load_bandit(spec)
     module, colon, factory = spec.partition(":")
     if colon and module and factory:
         return _load_custom(spec, module, factory)
     raise ValueError(
         f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, policy:PATH, policy:PATH@argmax, "
-        "policy:PATH@sampled, rollout, rollout:samples=N, or package.module:factory for your own"
+        "policy:PATH@sampled, rollout, rollout:samples=N, bandit, bandit:samples=N, "
+        "or package.module:factory for your own"
     )
 
 
@@ -75,17 +91,31 @@ def _load_policy(spec: str) -> Agent:
 
 def _load_rollout(spec: str) -> Agent:
     options, separator, base = spec.removeprefix(ROLLOUT).removeprefix(":").partition("base=")
-    arguments: dict[str, Any] = {"base": load(base)} if separator else {}
-    for option in filter(None, options.split(",")):
-        key, _, text = option.partition("=")
-        if key not in _ROLLOUT_OPTIONS:
-            raise ValueError(f"agent {spec!r}: no such option: {key!r}; known: {', '.join(_ROLLOUT_OPTIONS)}, base")
+    arguments = _read_options(spec, options, _ROLLOUT_OPTIONS, ", base")
+    return _make(spec, RolloutAgent, {**arguments, "base": load(base)} if separator else arguments)
+
+
+def _load_bandit(spec: str) -> Agent:
+    options = spec.removeprefix(BANDIT).removeprefix(":")
+    return _make(spec, BanditAgent, _read_options(spec, options, _BANDIT_OPTIONS))
+
+
+def _read_options(spec: str, text: str, known: dict[str, Callable[[str], Any]], also: str = "") -> dict[str, Any]:
+    arguments = {}
+    for option in filter(None, text.split(",")):
+        key, _, value = option.partition("=")
+        if key not in known:
+            raise ValueError(f"agent {spec!r}: no such option: {key!r}; known: {', '.join(known)}{also}")
         try:
-            arguments[key] = _ROLLOUT_OPTIONS[key](text)
+            arguments[key] = known[key](value)
         except ValueError:
-            raise ValueError(f"agent {spec!r}: {key} is {text!r}; write a number, as in {key}=2") from None
+            raise ValueError(f"agent {spec!r}: {key} is {value!r}; write a number, as in {key}=2") from None
+    return arguments
+
+
+def _make(spec: str, kind: Callable[..., Agent], arguments: dict[str, Any]) -> Agent:
     try:
-        agent = RolloutAgent(**arguments)
+        agent = kind(**arguments)
     except ValueError as error:
         raise ValueError(f"agent {spec!r}: {error}") from error
     agent.name = spec

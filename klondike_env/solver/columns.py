@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntFlag
+from typing import NamedTuple
 
 import numpy as np
 
 from klondike_env.checks import check_whole_number
 from klondike_env.engine.faults import check_record
 from klondike_env.engine.games import Games
-from klondike_env.engine.state import PLAYING, WON
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS, PLAYING, WON
 from klondike_env.rules import RuleParams, Rules
 from klondike_env.solver import verdicts
 from klondike_env.solver.earliest import enter_all, latest
@@ -27,10 +29,12 @@ from klondike_env.solver.search import (
     UNSOLVABLE,
     VISITS,
     search,
+    search_record,
 )
 from klondike_env.solver.stock import settle_talon
 
 _FIRST_FRAMES, _FIRST_MOVES, _FIRST_SLOTS = 1 << 8, 1 << 12, 1 << 12
+_SMALL_DEPTH, _SMALL_MOVES = 1 << 9, 1 << 14
 _VERDICTS = {SOLVED: verdicts.SOLVED, UNSOLVABLE: verdicts.UNSOLVABLE}
 
 # The main search pauses after so many visits, and after each four times as many; in every pause there are
@@ -69,6 +73,43 @@ class Pruning(IntFlag):
 
 
 ALL = Pruning.SAFE | Pruning.EARLIEST | Pruning.LATE_GAPS | Pruning.LATE_PARKING | Pruning.EXCHANGES
+
+
+class SmallSearch(NamedTuple):
+    """The buffers of searches within a limit of visits, for kernels."""
+
+    frames: np.ndarray
+    moves: np.ndarray
+    slots: np.ndarray
+    counters: np.ndarray
+    cards: np.ndarray
+    packed: np.ndarray
+    limit: int
+
+    @classmethod
+    def of(cls, visits: int, rules: Rules) -> SmallSearch:
+        """Buffers for searches of at most so many visits each."""
+        game = _game(rules.params(), 0, ALL)
+        n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
+        return cls(
+            frames=np.zeros((min(visits + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
+            moves=np.zeros(_SMALL_MOVES, dtype=np.int64),
+            slots=np.zeros(1 << (2 * visits).bit_length(), dtype=np.uint64),
+            counters=np.zeros(N_COUNTERS, dtype=np.int64),
+            cards=np.zeros((4, 64), dtype=np.int64),
+            packed=np.array(game, dtype=np.int64),
+            limit=visits,
+        )
+
+
+@kernel
+def judge(states: np.ndarray, i: int, rules: RuleParams, buffers: SmallSearch) -> int:
+    """Search from a sound record within the limit: LOST, OPEN or WON."""
+    frames, moves, slots, counters, cards, packed, limit = buffers
+    status = search_record(states, i, rules, frames, moves, slots, counters, cards, packed, limit)
+    if status == SOLVED:
+        return verdicts.WON
+    return verdicts.LOST if status == UNSOLVABLE else verdicts.OPEN
 
 
 class _Search:

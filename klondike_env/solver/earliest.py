@@ -40,6 +40,7 @@ _LIMITED = 1 << 10  # above all wastes where redeals are enough
 _DEPTHS_SHIFT, _WASTE_SHIFT = TALON_SIZE, np.uint64(48)
 
 
+@kernel
 def latest(redeals: int) -> int:
     """The greatest lateness in a game that starts with so many redeals."""
     return ON_TIME if redeals == ENOUGH else ON_TIME + (redeals + 1) * _PASS

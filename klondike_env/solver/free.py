@@ -8,6 +8,8 @@ visited, about 11 bytes each.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klondike_env.cards import N_CARDS
@@ -52,7 +54,7 @@ from klondike_env.solver.free_pruning import (
 )
 from klondike_env.solver.line import ILLEGAL, write_line
 from klondike_env.solver.pairs import ALL_HOME, number_of
-from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE
+from klondike_env.solver.verdicts import LOST, OPEN, SOLVED, UNDECIDED, UNSOLVABLE, WON
 from klondike_env.solver.visited import capacity, grown, insert
 
 __all__ = ["ALL", "MAX_BYTES", "FreeSearch", "Pruning", "decide", "supports"]
@@ -64,6 +66,7 @@ _FIRST_DEPTH = 512
 # How a search stands after a call of the kernel.
 _SOLVED, _UNSOLVABLE, _PAUSED, _TABLE_FULL, _STACK_FULL = range(5)
 _VERDICTS = {_SOLVED: SOLVED, _UNSOLVABLE: UNSOLVABLE}
+_ALL = int(ALL)
 
 # `frames: int64[depth, 12]`: for each position on the way to the present one the moves not yet tried, by kind; then
 # the position, the playable talon cards, and how many moves led to it.
@@ -118,8 +121,18 @@ def write_moves(frames: np.ndarray, depth: int, moves: Moves) -> None:
 
 
 @kernel
-def begin(states: np.ndarray, i: int, deal: np.ndarray, frames: np.ndarray, table: np.ndarray, draw_count: int) -> None:
+def begin(
+    states: np.ndarray,
+    i: int,
+    deal: np.ndarray,
+    frames: np.ndarray,
+    table: np.ndarray,
+    control: np.ndarray,
+    draw_count: int,
+) -> None:
     """Prepare the search from a record. deal, the first frame and table are overwritten."""
+    control[_DEPTH] = 0
+    control[_VISITS] = -1
     table[:] = 0
     write_frame(frames, 0, read_position(states, i, deal, draw_count), 0, 0)
 
@@ -218,11 +231,40 @@ def search_rows(
     """
     for i in range(len(states)):
         if fresh:
-            begin(states, i, deal, frames, table, draw_count)
-            control[_DEPTH] = 0
-            control[_VISITS] = -1
+            begin(states, i, deal, frames, table, control, draw_count)
         results[i, 0] = search(deal, frames, path, table, control, Mode(draw_count, pruning))
         results[i, 1] = max(int(control[_VISITS]), 0)
+
+
+class SmallSearch(NamedTuple):
+    """The buffers of searches within a limit of visits, for kernels."""
+
+    deal: np.ndarray
+    frames: np.ndarray
+    path: np.ndarray
+    table: np.ndarray
+    control: np.ndarray
+
+    @classmethod
+    def of(cls, visits: int) -> SmallSearch:
+        """Buffers for searches of at most so many visits each."""
+        table = np.zeros(2 * visits + 2, dtype=np.uint64)
+        control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
+        control[_LIMIT], control[_ROOM] = visits, visits + 1
+        frames = np.zeros((min(visits + 2, _FIRST_DEPTH), _FRAME_SIZE), dtype=np.int64)
+        path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
+        return cls(np.zeros(DEAL_SHAPE, dtype=np.int64), frames, path, table, control)
+
+
+@kernel
+def judge(states: np.ndarray, i: int, draw_count: int, buffers: SmallSearch) -> int:
+    """Search from a sound record within the limit: LOST, OPEN or WON."""
+    begin(states, i, buffers.deal, buffers.frames, buffers.table, buffers.control, draw_count)
+    mode = Mode(draw_count, _ALL)
+    status = search(buffers.deal, buffers.frames, buffers.path, buffers.table, buffers.control, mode)
+    if status == _SOLVED:
+        return WON
+    return LOST if status == _UNSOLVABLE else OPEN
 
 
 class _Workspace:

@@ -42,6 +42,8 @@ COLUMN = 1  # the column where it lay at the start
 UNDER = 2  # the card under it there
 CARD_AT = 3  # by place in the talon: the card
 
+_NUMBERS = np.array(NUMBERS, dtype=np.int64)
+
 
 class Game(NamedTuple):
     """The rules of a game and the ways of a search as plain integers; flags are 0 or 1."""
@@ -106,30 +108,48 @@ def gap_cards(rules: RuleParams) -> int:
 def read_record(record: np.void, rules: RuleParams) -> tuple[np.ndarray, np.ndarray]:
     """The words of a record's position, int64[N_WORDS + 7], and its `cards`, int64[4, 64]."""
     words, cards = np.zeros(N_WORDS + N_COLUMNS, dtype=np.int64), np.zeros((4, 64), dtype=np.int64)
-    columns, heights, depths = record["columns"].tolist(), record["height"].tolist(), record["face_down"].tolist()
-    for column in range(N_COLUMNS):
-        numbers = [NUMBERS[card] for card in columns[column][: heights[column]]]
-        _read_column(words, cards, column, numbers, depths[column])
-    for suit, height in enumerate(record["foundation"].tolist()):
-        words[NEXT] |= 1 << (N_SUITS * height + suit)
-    talon = [NUMBERS[card] for card in record["talon"][: record["talon_size"]].tolist()]
-    for place, number in enumerate(talon):
-        cards[PLACE, number], cards[CARD_AT, place] = place, number
-        words[TALON] |= 1 << number
-    words[PLACES] = (1 << len(talon)) - 1
-    words[BORDER] = record["waste_size"]
-    left = ENOUGH if rules.redeals == UNLIMITED else max(rules.redeals - int(record["redeals_used"]), 0)
-    words[REDEALS] = ENOUGH if left >= len(talon) else left
+    read_words(np.atleast_1d(record), 0, words, cards, rules)
     return words, cards
 
 
-def _read_column(words: np.ndarray, cards: np.ndarray, column: int, numbers: list[int], depth: int) -> None:
+@kernel
+def redeals_left(states: np.ndarray, i: int, rules: RuleParams) -> int:
+    """Redeals left in a record's game, or ENOUGH."""
+    left = ENOUGH if rules.redeals == UNLIMITED else max(rules.redeals - int(states[i]["redeals_used"]), 0)
+    return ENOUGH if left >= int(states[i]["talon_size"]) else left
+
+
+@kernel
+def read_words(states: np.ndarray, i: int, words: np.ndarray, cards: np.ndarray, rules: RuleParams) -> None:
+    """Write the words of a record's position and its `cards`. words: int64[N_WORDS + 7] or, without columns, less."""
+    words[:] = 0
+    for column in range(N_COLUMNS):
+        _read_column(states, i, column, words, cards)
+    for suit in range(N_SUITS):
+        words[NEXT] |= 1 << (N_SUITS * int(states[i]["foundation"][suit]) + suit)
+    size = int(states[i]["talon_size"])
+    for place in range(size):
+        number = int(_NUMBERS[int(states[i]["talon"][place])])
+        cards[PLACE, number], cards[CARD_AT, place] = place, number
+        words[TALON] |= 1 << number
+    words[PLACES] = (1 << size) - 1
+    words[BORDER] = int(states[i]["waste_size"])
+    words[REDEALS] = redeals_left(states, i, rules)
+
+
+@kernel
+def _read_column(states: np.ndarray, i: int, column: int, words: np.ndarray, cards: np.ndarray) -> None:
+    depth, height = int(states[i]["face_down"][column]), int(states[i]["height"][column])
     words[DEPTHS] |= depth << (3 * column)
-    if numbers:
-        words[HEADS if depth > 0 else FLOOR] |= 1 << numbers[depth]
-    for row, number in enumerate(numbers):
+    under = 0
+    for row in range(height):
+        number = int(_NUMBERS[int(states[i]["columns"][column, row])])
         cards[COLUMN, number] = column
-        cards[UNDER, number] = numbers[row - 1]
+        cards[UNDER, number] = under
+        under = number
+        if row == depth:
+            words[HEADS if depth > 0 else FLOOR] |= 1 << number
         if row >= depth:
             words[FACE_UP] |= 1 << number
-            words[COLUMNS + column] |= 1 << number
+            if len(words) > COLUMNS:
+                words[COLUMNS + column] |= 1 << number

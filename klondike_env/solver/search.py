@@ -6,10 +6,22 @@ import numpy as np
 
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import mix
-from klondike_env.solver.earliest import NEW, OLD, enter, key_of, lateness
-from klondike_env.solver.position import MARK, MOVE, NEXT, TARGETS, TO_FOUNDATION, Game, unpack
+from klondike_env.rules import RuleParams
+from klondike_env.solver.earliest import NEW, OLD, enter, key_of, lateness, latest
+from klondike_env.solver.position import (
+    MARK,
+    MOVE,
+    NEXT,
+    REDEALS,
+    TARGETS,
+    TO_FOUNDATION,
+    Game,
+    read_words,
+    unpack,
+)
 from klondike_env.solver.safe import NONE, safe_card
 from klondike_env.solver.sets import ALL_UP
+from klondike_env.solver.stock import settle_talon
 from klondike_env.solver.tails import find_free, play_tail, push_tails
 from klondike_env.solver.wholes import last_cards, play_whole, push_wholes
 
@@ -25,6 +37,10 @@ N_COUNTERS = 4
 
 # Moves of one position: at most three for a talon card, four for a card elsewhere.
 MOST_MOVES = 4 * 52
+
+# Where the packed game holds what depends on the redeals left at the start.
+REDEALS_OF_GAME = Game._fields.index("redeals")
+LATE_BITS_OF_GAME = Game._fields.index("late_bits")
 
 
 @kernel
@@ -119,3 +135,39 @@ def search(
             follow(frames, depth, moves[counters[TOP]], cards, game)
             visit(frames, moves, slots, counters, cards, game)
     return UNSOLVABLE
+
+
+@kernel
+def bit_length(number: int) -> int:
+    """Binary digits of a number that is not negative."""
+    length = 0
+    while number >> length != 0:
+        length += 1
+    return length
+
+
+@kernel
+def search_record(
+    states: np.ndarray,
+    i: int,
+    rules: RuleParams,
+    frames: np.ndarray,
+    moves: np.ndarray,
+    slots: np.ndarray,
+    counters: np.ndarray,
+    cards: np.ndarray,
+    packed: np.ndarray,
+    limit: int,
+) -> int:
+    """Search from a sound record, all buffers used anew; how it ends, as for `search`.
+
+    packed: the game; its redeals and the bits for lateness are set to what the record asks for.
+    """
+    read_words(states, i, frames[0], cards, rules)
+    settle_talon(frames[0], rules.draw_count)
+    slots[:] = 0
+    counters[:] = 0
+    counters[DEPTH] = -1
+    packed[REDEALS_OF_GAME] = frames[0, REDEALS]
+    packed[LATE_BITS_OF_GAME] = bit_length(latest(frames[0, REDEALS]))
+    return search(frames, moves, slots, counters, cards, packed, limit)

@@ -2,3 +2,6 @@
 
 SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
 VERDICTS = (SOLVED, UNSOLVABLE, UNDECIDED)
+
+# The same for kernels.
+LOST, OPEN, WON = 0, 1, 2

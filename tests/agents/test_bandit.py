@@ -1,0 +1,258 @@
+"""The bandit agent, and the small searches it asks."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from agents import load
+from agents.bandit import BanditAgent
+from agents.race import Field, Judge, arrange, line_up, race
+from klondike_env.engine.actions import RESIGN
+from klondike_env.engine.games import Games
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import HIDDEN_PLACE, PLAYING, WON
+from klondike_env.rules import PRESETS, RuleParams, Rules
+from klondike_env.solver import columns, free
+from klondike_env.solver.solve import Limits, solve
+from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
+from tests.agents.players import DRAW1, GIVE_UP, decide, decisions
+from tests.agents.test_all_agents import permute_unseen, random_rules
+from tests.boards import board
+from tests.solver.small_positions import random_position, record
+from tests.solver.small_positions import random_rules as small_rules
+from train.play import play_games
+
+VARIANTS = ["draw1", "draw3", "classic", "thumb_and_pouch"]
+VALIDATION = 1_000_000
+
+
+@kernel
+def judge_free(states: np.ndarray, draw_count: int, buffers: free.SmallSearch, verdicts: np.ndarray) -> None:
+    for i in range(len(states)):
+        verdicts[i] = free.judge(states, i, draw_count, buffers)
+
+
+@kernel
+def judge_columns(states: np.ndarray, rules: RuleParams, buffers: columns.SmallSearch, verdicts: np.ndarray) -> None:
+    for i in range(len(states)):
+        verdicts[i] = columns.judge(states, i, rules, buffers)
+
+
+def assert_judged(states: np.ndarray, rules: Rules, verdicts: np.ndarray) -> int:
+    """Compare verdicts with those of the solver; how many are certain."""
+    for state, verdict in zip(states, verdicts, strict=True):
+        expected = solve(state, rules, Limits(seconds=None, visits=100_000)).verdict
+        if verdict == 0:
+            assert expected == UNSOLVABLE
+        if verdict == 2:
+            assert expected == SOLVED
+    return int(np.count_nonzero(verdicts != 1))
+
+
+# --- small searches ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draw_count", [1, 3])
+def test_small_free_searches_say_what_the_solver_says(draw_count: int) -> None:
+    rules = Rules(draw_count=draw_count)
+    games = Games(100, rules, talon="reach")
+    games.deal(np.arange(100))
+    verdicts = np.zeros(100, dtype=np.int64)
+    judge_free(games.states, draw_count, free.SmallSearch.of(1000), verdicts)
+    assert assert_judged(games.states, rules, verdicts) > 50
+
+
+def test_small_column_searches_say_what_the_solver_says_under_any_rules() -> None:
+    chance, certain = random.Random(3), 0
+    for _ in range(100):
+        rules = small_rules(chance)
+        states = np.array([record(random_position(chance, rules, chance.randint(2, 5)), rules) for _ in range(3)])
+        states = states[states["outcome"] == PLAYING]
+        verdicts = np.zeros(len(states), dtype=np.int64)
+        judge_columns(states, rules.params(), columns.SmallSearch.of(1000, rules), verdicts)
+        certain += assert_judged(states, rules, verdicts)
+    assert certain > 200
+
+
+# --- the race ----------------------------------------------------------------------------------------
+
+
+def test_numbers_of_orders_give_each_order_once() -> None:
+    orders = set()
+    for number in range(120):
+        cards = np.arange(5, dtype=np.uint8)
+        arrange(cards, 5, number)
+        orders.add(tuple(cards.tolist()))
+    assert len(orders) == 120
+
+
+def test_of_equal_arms_the_first_wins_the_race() -> None:
+    rules = Rules(redeals=0)
+    views = np.array([board("KS", foundations="KC KD KH QS")] * 2)
+    field = Field.of(20)
+    arms = np.array([[0, 51 * 6], [1, 51 * 6]])
+    line_up(views, arms, 2, field)
+    best, tried = race(field, 2, 0, 20, np.uint64(1), Judge.of(rules, 100, 0.5), rules.params())
+    assert (best, tried) == (0, 20)
+    assert np.all(field.verdicts[:2, :20] == 3)
+
+
+# --- the agent ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("variant", [*VARIANTS, "thumb_and_pouch_whole"])
+def test_never_chooses_an_illegal_action(variant: str) -> None:
+    played = play_games(BanditAgent(samples=10), PRESETS[variant], np.arange(12))
+    assert np.all(played.outcome != PLAYING)
+
+
+def test_never_chooses_an_illegal_action_under_random_rules() -> None:
+    chance = random.Random(2)
+    for _ in range(25):
+        played = play_games(BanditAgent(samples=5, visits=100), random_rules(chance), np.arange(4))
+        assert np.all(played.outcome != PLAYING)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_does_not_depend_on_cards_it_has_not_seen(variant: str) -> None:
+    rules, rng = PRESETS[variant], np.random.default_rng(3)
+    agents = BanditAgent(samples=10), BanditAgent(samples=10)
+    games, other = (Games(8, rules, talon=agents[0].talon_for(rules)) for _ in range(2))
+    games.deal(np.arange(8))
+    for agent in agents:
+        agent.start(8, rules, 4)
+    changed = 0
+    for _ in range(40):
+        other.states[:] = games.states
+        for row in np.flatnonzero(~games.over):
+            permute_unseen(other.states[row], rng)
+        changed += np.count_nonzero(other.states != games.states)
+        actions = agents[0].act(games.views(), games.masks)
+        assert np.array_equal(actions, agents[1].act(other.views(), games.masks))
+        games.step(actions, actions != RESIGN)
+    assert changed > 50
+
+
+@pytest.mark.parametrize("variant", ["draw3", "thumb_and_pouch"])
+def test_plays_a_deal_the_same_way_in_any_batch_order_and_number_of_threads(variant: str) -> None:
+    deals, rules = np.arange(14), PRESETS[variant]
+    once = play_games(BanditAgent(samples=10), rules, deals, batch=14, seed=5)
+    again = play_games(BanditAgent(samples=10, threads=2), rules, deals[::-1].copy(), batch=3, seed=5)
+    assert np.array_equal(once.outcome, again.outcome[::-1])
+    assert np.array_equal(once.moves, again.moves[::-1])
+
+
+def test_another_seed_plays_otherwise() -> None:
+    first, second = (
+        play_games(BanditAgent(samples=5), PRESETS["draw3"], np.arange(10), seed=seed).moves for seed in (0, 1)
+    )
+    assert not np.array_equal(first, second)
+
+
+def last_games(variant: str, n: int) -> Games:
+    """Games in which the player has seen all cards but one at most, as a player by rule of thumb leaves them."""
+    rules = PRESETS[variant]
+    games = Games(n, rules, talon="reach" if rules.redeals is None else "draw")
+    games.deal(np.arange(VALIDATION, VALIDATION + n))
+    agent = load("greedy" if rules.redeals is None else "collins")
+    agent.start(n, rules, 1)
+    done = np.zeros(n, dtype=bool)
+    for _ in range(150):
+        done |= np.count_nonzero(games.views()["place"] == HIDDEN_PLACE, axis=1) <= 1
+        actions = agent.act(games.views(), games.masks)
+        games.step(actions, ~done & (actions != RESIGN))
+    return games.take(np.flatnonzero(done & ~games.over))
+
+
+@pytest.mark.parametrize(("variant", "n"), [("draw1", 60), ("draw3", 300), ("classic", 2000), ("thumb_and_pouch", 100)])
+def test_wins_whatever_can_be_won_once_one_card_is_unseen_at_most(variant: str, n: int) -> None:
+    games = last_games(variant, n)
+    limits = Limits(seconds=None, visits=100_000)
+    verdicts = [solve(state, PRESETS[variant], limits).verdict for state in games.states]
+    winnable = np.array([verdict == SOLVED for verdict in verdicts])
+    assert winnable.any()
+    agent = BanditAgent(samples=5)
+    agent.start(len(games), PRESETS[variant], 0)
+    for _ in range(300):
+        actions = agent.act(games.views(), games.masks)
+        games.forfeit(np.flatnonzero(~games.over & (actions == RESIGN)))
+        games.step(actions)
+        assert not games.illegal.any()
+    assert np.array_equal(games.outcomes == WON, winnable)
+
+
+@pytest.mark.parametrize("variant", ["draw1", "classic"])
+def test_without_a_budget_it_is_collins(variant: str) -> None:
+    rules, deals = PRESETS[variant], np.arange(200)
+    first, second = play_games(load("bandit:samples=0"), rules, deals), play_games(load("collins"), rules, deals)
+    assert np.array_equal(first.outcome, second.outcome)
+    assert np.array_equal(first.moves, second.moves)
+
+
+def test_gives_up_where_nothing_can_be_won() -> None:
+    lost = board("KS 2C | QS", "KC", foundations="", waste="", stock="")
+    assert decide(BanditAgent(samples=5), lost, Rules(redeals=0)) == GIVE_UP
+
+
+def test_finishes_a_game_whose_cards_are_all_seen() -> None:
+    names = decisions(BanditAgent(samples=5), board("KS QH", "QS", "KH", foundations="KC KD JH JS"), DRAW1)
+    assert names[-1] != GIVE_UP
+    assert len(names) == 4
+
+
+def test_a_limit_of_time_is_kept() -> None:
+    agent = BanditAgent(seconds_per_move=0.01)
+    games = Games(4, PRESETS["draw3"], talon="reach")
+    games.deal(np.arange(4))
+    agent.start(4, PRESETS["draw3"], 0)
+    agent.act(games.views(), games.masks)
+    games.deal(np.arange(4, 8))
+    start = time.perf_counter()
+    agent.act(games.views(), games.masks)
+    assert time.perf_counter() - start < 2
+
+
+def test_rows_that_are_used_again_do_not_follow_the_plan_of_the_game_before() -> None:
+    rules = PRESETS["draw3"]
+    agent, fresh = BanditAgent(samples=5), BanditAgent(samples=5)
+    games = Games(1, rules, talon="reach")
+    agent.start(1, rules, 0)
+    for deal in range(6):
+        games.deal([deal])
+        first = agent.act(games.views(), games.masks).copy()
+        fresh.start(1, rules, 0)
+        assert np.array_equal(first, fresh.act(games.views(), games.masks))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: BanditAgent(samples=-1),
+            "samples is -1; allowed: a whole number from 0 to 20000",
+        ),
+        (lambda: BanditAgent(seconds_per_move=0), "seconds_per_move is 0; allowed: a positive number"),
+        (lambda: BanditAgent(visits=0), "visits is 0"),
+        (lambda: BanditAgent(blind=2), "blind is 2; allowed: a number from 0 to 1"),
+        (lambda: load("bandit:colour=2"), "no such option: 'colour'; known: samples, seconds_per_move, visits"),
+        (lambda: load("bandit:samples=many"), "samples is 'many'; write a number, as in samples=2"),
+        (lambda: load("bandit:blind=3"), "agent 'bandit:blind=3': blind is 3.0; allowed"),
+    ],
+)
+def test_what_cannot_be_made(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - the message is compared below
+        make()
+    assert message in str(caught.value)
+
+
+def test_options_by_name() -> None:
+    agent = load("bandit:samples=40,visits=200,blind=0.25,threads=2,seconds_per_move=0.5")
+    assert isinstance(agent, BanditAgent)
+    assert (agent.samples, agent.visits, agent.blind, agent.threads) == (40, 200, 0.25, 2)
+    assert agent.seconds_per_move == 0.5
+    assert agent.name.startswith("bandit:samples=40")
