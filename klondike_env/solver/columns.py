@@ -89,7 +89,7 @@ class SmallSearch(NamedTuple):
     @classmethod
     def of(cls, visits: int, rules: Rules) -> SmallSearch:
         """Buffers for searches of at most so many visits each."""
-        game = _game(rules.params(), 0, ALL)
+        game = make_game(rules.params(), 0, ALL)
         n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
         return cls(
             frames=np.zeros((min(visits + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
