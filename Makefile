@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib docs benchmark golden lint types format clean
+.PHONY: setup test test-libraries test-rllib docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -36,7 +36,7 @@ test: lint types
 test-libraries: .venv-others/.installed
 	.venv-others/bin/python -m pytest $(PLAIN) tests/libraries/others
 
-# RLlib, and the environments on the older Gymnasium that it pins.
+# RLlib and Ray, and the environments on the older Gymnasium that they pin.
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
 
@@ -50,6 +50,11 @@ benchmark: setup
 # Write the golden files of the tests again; read the difference that git shows before keeping it.
 golden: setup
 	$(BIN)/python -m tests.golden
+
+# Pack files of results, made by `klondike study --fresh --folder RESULTS` or `solve_many`, into the package.
+RESULTS ?= klondike-study
+labels: setup
+	$(BIN)/python -m klondike_env.solver.labels $(wildcard $(RESULTS)/*.csv)
 
 lint: setup
 	$(BIN)/ruff check $(SOURCES)

@@ -16,6 +16,7 @@ from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
 from klondike_env.engine.state import N_COLUMNS
 
 _32 = np.uint64(32)
+_STEPS = 2**32 - 1  # of a number between 0 and 1, the most that `roll` can tell apart
 
 
 @kernel
@@ -56,3 +57,10 @@ def visible_word(views: np.ndarray, i: int, seed: int) -> np.uint64:
 def roll(views: np.ndarray, i: int, seed: int, sides: int) -> int:
     """A number 0 to `sides` - 1 for the view in record `i`, all equally likely; `sides` is below 2**32."""
     return int(((visible_word(views, i, seed) >> _32) * np.uint64(sides)) >> _32)
+
+
+@kernel
+def write_uniforms(views: np.ndarray, seed: int, numbers: np.ndarray) -> None:
+    """A number 0 or more and below 1 for each view; numbers: float64[n], overwritten."""
+    for i in range(views.shape[0]):
+        numbers[i] = roll(views, i, seed, _STEPS) / _STEPS

@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from agents.base import Agent, Talon
+from agents.chance import write_uniforms
 from agents.network import PolicyNetwork
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
@@ -48,24 +49,27 @@ class PolicyAgent(Agent):
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """Get ready for `n_games` games under these rules; `seed` drives sampled play."""
         self._observer = Observer("flat", Games(1, rules).setup)
-        self._generator = torch.Generator(self._device).manual_seed(seed)
+        self._seed = seed
 
     @torch.no_grad()
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """Choose a legal action in every row whose game is on."""
         actions = np.full(len(views), RESIGN, dtype=np.int64)
         rows = np.flatnonzero(views["outcome"] == PLAYING)
-        actions[rows] = self._choose(self._observer.flat(views)[rows], masks[rows])
+        views, masks = views[rows], masks[rows]
+        logits = self.network(torch.from_numpy(self._observer.flat(views)).to(self._device))
+        legal = torch.from_numpy(masks).to(self._device).bool()
+        logits = logits.masked_fill(~legal, -torch.inf)
+        actions[rows] = (self._sampled(logits, views) if self.play == "sampled" else logits.argmax(dim=1)).cpu().numpy()
         return actions
 
-    def _choose(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Legal actions, int64[m], for observations float32[m, N_CODES] and masks int8[m, 313]."""
-        logits = self.network(torch.from_numpy(observations).to(self._device))
-        if self.play == "sampled":  # the largest of logits plus Gumbel noise is a draw from their softmax
-            noise = torch.empty_like(logits).exponential_(generator=self._generator)
-            logits = logits - noise.log()
-        legal = torch.from_numpy(masks).to(self._device).bool()
-        return logits.masked_fill(~legal, -torch.inf).argmax(dim=1).cpu().numpy()
+    def _sampled(self, logits: torch.Tensor, views: np.ndarray) -> torch.Tensor:
+        """An action for each view, drawn from the softmax of its logits."""
+        numbers = np.empty(len(views))
+        write_uniforms(views, self._seed, numbers)
+        sums = logits.double().softmax(dim=1).cumsum(dim=1)
+        reached = torch.from_numpy(numbers).to(self._device)[:, None] * sums[:, -1:]
+        return (sums <= reached).sum(dim=1)
 
 
 def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:

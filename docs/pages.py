@@ -8,7 +8,6 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import asdict
-from pathlib import Path
 
 import klondike_env.reward
 from klondike_env import CUSTOM_ID
@@ -18,7 +17,6 @@ from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
 
-_README = Path(__file__).parents[1] / "README.md"
 _RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
         "alternating_colour": "down, in alternating colours",
@@ -181,15 +179,6 @@ def _cells(rules: Rules) -> list[str]:
     return [str(_RULE_TEXTS.get(name, {}).get(value, value)) for name, value in rules.to_dict().items()]
 
 
-def readme_page(title: str) -> str:
-    """A section of the README as a page."""
-    section = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## )", _README.read_text(), re.DOTALL | re.MULTILINE)
-    if section is None:
-        raise ValueError(f"the README has no section {title!r}")
-    text = re.sub(r"^#(#+ )", r"\1", section[1], flags=re.MULTILINE)
-    return f"# {title}\n" + re.sub(r"\]\(docs/(libraries/)?", "](", text)
-
-
 def pages() -> dict[str, str]:
     """All generated pages: path in the site -> text."""
     of_presets = {
@@ -199,11 +188,6 @@ def pages() -> dict[str, str]:
         "environments/index.md": environment_index(),
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
-        "deals.md": readme_page("Deals and other tools' formats"),
-        "watch.md": readme_page("Watch games"),
-        "solve.md": readme_page("Solve"),
-        "positions.md": readme_page("Save, restore, look ahead"),
-        "libraries/index.md": readme_page("With your library"),
     }
 
 

@@ -6,14 +6,21 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
+from rich.table import Table
+
+from klondike_env.work import WorkerDied
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
+
+_WIDTH_OF_A_FILE = 150  # of a table when the output is no terminal
 
 
 Variant = Annotated[str, typer.Option(help="draw1, draw3, deal1, classic, thumb_and_pouch or thumb_and_pouch_whole")]
@@ -37,7 +44,7 @@ def errors_in_one_line() -> Iterator[None]:
     """Tell a mistake of the user in one line, and end with exit code 2."""
     try:
         yield
-    except (ValueError, DependencyNotInstalled) as error:
+    except (ValueError, DependencyNotInstalled, WorkerDied) as error:
         typer.echo(f"klondike: {error}", err=True)
         raise typer.Exit(2) from None
 
@@ -80,22 +87,34 @@ def solve(
     from_format: SourceFormat = "auto",
     seconds: Seconds = 60.0,
     visits: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
+    short: Annotated[bool, typer.Option("--short", help="make the line short, for two seconds more")] = False,
+    minimal: Annotated[
+        bool, typer.Option("--minimal", help="look for the fewest moves and prove it, as long again at most")
+    ] = False,
 ) -> None:
     """Tell whether a deal or position can be won, all cards known, and by which actions.
 
     klondike solve 123456 --variant draw3
 
+    klondike solve 123456 --variant thumb_and_pouch --short
+
     klondike solve --from position.txt
     """
     from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.shorten import DEFAULT_SECONDS, shorten
     from klondike_env.solver.solve import Limits
     from klondike_env.solver.solve import solve as search
 
     with errors_in_one_line():
         solution = search(_position(number, source, from_format), variant, Limits(visits=visits, seconds=seconds))
+    if solution.actions and (short or minimal):
+        shortening = Limits(visits=visits, seconds=seconds if minimal else min(seconds, DEFAULT_SECONDS))
+        solution = shorten(solution, minimal=minimal, limits=shortening)
     typer.echo(f"{solution.verdict}, {solution.visits:,} positions, {solution.seconds:.3f} s")
     if solution.actions:
         typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}")
+    if solution.actions and (short or minimal):
+        typer.echo(f"{solution.moves} moves, redeals not counted{': the fewest possible' if solution.minimal else ''}")
 
 
 @app.command()
@@ -120,6 +139,172 @@ def hint(
         typer.echo(f"{name(action)}: {verdict}")
 
 
+@app.command()
+def study(
+    variant: Annotated[list[str] | None, typer.Option(help="a game by name; may be repeated")] = None,
+    draw: Annotated[list[int] | None, typer.Option(help="Klondike with so many cards drawn; may be repeated")] = None,
+    only_named: Annotated[
+        bool, typer.Option("--only-named", help="do not add the same games without worrying back")
+    ] = False,
+    deals: Annotated[
+        int | None, typer.Option(min=1, help="how many; all with a kept verdict by default, or 1,000")
+    ] = None,
+    first: Annotated[int | None, typer.Option(min=0, help="the first deal; that for training by default")] = None,
+    visits: Annotated[
+        int | None, typer.Option(min=1, help="positions after which a search gives up; 20 or 40 million by default")
+    ] = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="solve anew the deals whose verdicts are kept")] = False,
+    folder: Annotated[Path, typer.Option(help="where results are kept as they come")] = Path("klondike-study"),
+    workers: Annotated[int, typer.Option(min=1, help="how many share the work")] = 1,
+    backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
+    plot: Annotated[Path | None, typer.Option(help="draw the shares into this file, such as study.png")] = None,
+) -> None:
+    """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
+
+    Verdicts on many deals come with the package; what they do not tell is solved, and kept in a folder, so that a
+    study that was stopped goes on where it was. Without a game all games with kept verdicts are shown.
+
+    klondike study
+
+    klondike study --variant classic --draw 4 --deals 5000 --workers 8 --plot study.png
+    """
+    from klondike_env.intervals import check_scipy
+    from klondike_env.rules import Rules, preset
+    from klondike_env.solver import study as studies  # imports what compiles, as the next one does
+    from klondike_env.solver.solve import Limits
+    from klondike_env.solver.study_report import check_plot, plot_of, table_of
+
+    progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    with errors_in_one_line():
+        named = [*map(preset, variant or ()), *(Rules(draw_count=count) for count in draw or ())]
+        check_scipy()
+        if plot is not None:
+            check_plot(plot)
+        lines = studies.study(
+            (named if only_named else studies.with_twins(named)) if named else None,
+            deals,
+            first=studies.FIRST_DEAL if first is None else first,
+            limits=Limits(visits=visits, seconds=None) if visits is not None else None,
+            fresh=fresh,
+            folder=folder,
+            workers=workers,
+            backend=backend,
+            say=progress.print,
+        )
+        table = table_of(lines)
+        if plot is not None:
+            plot_of(lines).savefig(plot, dpi=150)
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
+
+
+@app.command()
+def complete(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    seconds: Seconds = 60.0,
+) -> None:
+    """Play a deal or position to its end, all cards known: the actions and the board they lead to.
+
+    Where there is no win it says that the game is lost, or that time or memory were not enough to tell.
+
+    klondike complete --from position.txt --variant draw3
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.render.text import draw_board
+    from klondike_env.rules import preset
+    from klondike_env.solver.play import complete as play_on
+    from klondike_env.solver.play import end_of
+    from klondike_env.solver.solve import Limits
+    from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
+
+    with errors_in_one_line():
+        position, rules = _position(number, source, from_format), preset(variant)
+        solution = play_on(position, rules, Limits(seconds=seconds))
+    if solution.verdict == SOLVED:
+        typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}\n")
+        typer.echo(draw_board(end_of(position, rules, solution.actions), rules))
+    elif solution.verdict == UNSOLVABLE:
+        typer.echo("lost: no way of playing on wins this game")
+    else:
+        spent = f"{solution.visits:,} positions in {solution.seconds:.3g} s"
+        typer.echo(f"undecided: {spent} showed neither a win nor that there is none")
+
+
+@app.command()
+def advise(
+    number: Number = None,
+    variant: Variant = "draw1",
+    source: Source = None,
+    from_format: SourceFormat = "auto",
+    samples: Annotated[int, typer.Option(min=1, help="games that each action is tried out in")] = 1000,
+    reach: Annotated[bool, typer.Option("--reach", help="play talon cards directly instead of drawing")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="of chance")] = 0,
+) -> None:
+    """Tell how likely a win is after each legal action, for all that the player can know, with 95 % intervals.
+
+    Cards that the player has not seen are not looked at; a position may name them ??.
+    It needs the folder agents/ of a checkout.
+
+    klondike advise --from position.txt --variant draw3
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next one does
+    from klondike_env.intervals import check_scipy
+
+    with errors_in_one_line():
+        check_scipy()
+        advice_of = _from_checkout("agents.advice").advise
+        talon = "reach" if reach else "draw"
+        position = _position(number, source, from_format)
+        advice = advice_of(position, variant, samples=samples, talon=talon, seed=seed)
+    table = Table("action", "won, %", "95 % interval")
+    for told in advice:
+        low, high = told.interval
+        table.add_row(name(told.action), f"{told.chance:.1%}", f"{low:.1%} to {high:.1%}")
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
+
+
+def _from_checkout(module: str) -> ModuleType:
+    """A module of the agents, which lie beside the package in a checkout and are not installed with it.
+
+    Raises:
+        ValueError: this is no checkout.
+    """
+    root = Path(__file__).parents[1]
+    if not (root / "agents").is_dir():
+        raise ValueError("the agents do not come with the installed package; run this in a checkout")
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
+    return import_module(module)
+
+
+@app.command()
+def analyse(
+    file: Annotated[str, typer.Argument(help="a game as JSON: a file, or - for input")],
+    seconds: Annotated[float, typer.Option(min=0.001, help="time after which each search gives up")] = 10.0,
+) -> None:
+    """Tell of each action of a game whether it could still be won after it, and which one lost it.
+
+    The file is JSON such as {"deal": 123456, "variant": "draw3", "actions": ["6C onto 7H", "stock"]}.
+    klondike_env/solver/analyse.py describes it.
+
+    klondike analyse game.json
+    """
+    from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
+    from klondike_env.solver.analyse import analyse as look_back
+    from klondike_env.solver.analyse import parse_game
+    from klondike_env.solver.solve import Limits
+
+    with errors_in_one_line():
+        played, rules = parse_game(_read_file(file))
+        analysis = look_back(played, rules, Limits(seconds=seconds))
+    typer.echo(f"start: {analysis.start}")
+    for place, (action, verdict) in enumerate(zip(played.actions, analysis.verdicts, strict=True), 1):
+        typer.echo(f"{place}. {name(action)}: {verdict}")
+    typer.echo(analysis.summary(played))
+
+
 def _position(number: str | None, source: str | None, format: str) -> Any:
     """The position that a user names, as a record."""
     from klondike_env.deal_text import read_deal
@@ -137,16 +322,26 @@ def _read_source(source: str | None) -> str | None:
     """
     if source is None:
         return None
-    if source == "-":
+    try:
+        return _read_file(source)
+    except ValueError:
+        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
+            raise
+        return source
+
+
+def _read_file(name: str) -> str:
+    """The text of a file, or of standard input for "-".
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    if name == "-":
         return sys.stdin.read()
     try:
-        return Path(source).read_text(encoding="utf-8")
+        return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
-            raise ValueError(
-                f"cannot read the file {source!r}: {getattr(error, 'strerror', 'it is no text')}"
-            ) from None
-        return source
+        raise ValueError(f"cannot read the file {name!r}: {getattr(error, 'strerror', 'it is no text')}") from None
 
 
 @app.command()
@@ -156,7 +351,9 @@ def bench(
     markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(help="measure this only: batched, threaded, single, vector, sb3, startup or peers; repeatable"),
+        typer.Option(
+            help="measure this only: batched, threaded, single, vector, sb3, solver, startup or peers; repeatable"
+        ),
     ] = None,
     cold: Annotated[
         bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
@@ -165,7 +362,7 @@ def bench(
         int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
     ] = 0,
 ) -> None:
-    """Measure the speed of random play, beside peers that are installed.
+    """Measure the speed of random play and of the solver, beside peers that are installed.
 
     Rates are of one core and of processor time, which other work on the machine disturbs least.
     klondike_env/bench/suite.py says what each figure is.
@@ -180,7 +377,7 @@ def bench(
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
         if json_file is not None and json_file.exists():
-            raise ValueError(f"{json_file} exists; remove it or name another file")
+            raise ValueError(f"{json_file} exists; name another file")
         if json_file is not None and not json_file.parent.is_dir():
             raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to; make it first")
         with progress.status("measuring") as status:
@@ -193,7 +390,7 @@ def bench(
     if markdown:
         typer.echo(markdown_of(figures))
         return
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE)
     for table in tables_of(figures):
         console.print(table.rich())
     console.print(figures["machine"])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 
 from klondike_env.deals import TRAINING_DEALS, check_deals
+
+MOST_DRAWS = 10_000  # deals drawn for one game, of which none fits, before a source gives up
 
 _NUMBER = re.compile(r"[0-9]{1,16}")
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
@@ -35,9 +39,39 @@ def read_deal_set(deals: str | Sequence[int] | None) -> Sequence[int]:
     return _range_of(int(ends[1]), int(ends[2])) if ends else _read_file(Path(deals))
 
 
-def draw_deal(generator: np.random.Generator, deal_set: Sequence[int]) -> int:
+def draw_deal(generator: np.random.Generator, deal_set: Sequence[int] | np.ndarray) -> int:
     """A deal number of the set, each place equally likely."""
     return int(deal_set[int(generator.integers(len(deal_set)))])
+
+
+@dataclass(frozen=True, eq=False)
+class DealSource:
+    """What `reset()` draws deals from.
+
+    Attributes:
+        deals: a set of deals, or int64[n].
+        fits: which of them may be dealt; None for all. Others are drawn again.
+        nothing_fits: what to say after `MOST_DRAWS` deals of which none fits.
+    """
+
+    deals: Sequence[int] | np.ndarray
+    fits: Callable[[int], bool] | None = None
+    nothing_fits: str = ""
+
+    def draw(self, generator: np.random.Generator) -> int:
+        """The number of a deal that fits, each place of the set equally likely.
+
+        Raises:
+            ValueError: none of many fits.
+        """
+        for _ in range(MOST_DRAWS):
+            deal = draw_deal(generator, self.deals)
+            if self.fits is None or self.fits(deal):
+                return deal
+        raise ValueError(self.nothing_fits)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self  # it never changes, and copies of environments are made often
 
 
 def _range_of(first: int, last: int) -> range:

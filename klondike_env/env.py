@@ -9,7 +9,6 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from klondike_env.deal_sets import draw_deal
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.position import read_position
@@ -38,7 +37,8 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
     ## Starting state
     A deal: `reset(seed=...)` draws one with `np_random`, from the training deals (2,000,000 to
-    2**53 - 1) or from the argument `deals`; `options={"deal": number}` names one; `options={"deck": deck}`
+    2**53 - 1) or from what the arguments `deals`, `winnable_only` and
+    `difficulty` say; `options={"deal": number}` names one; `options={"deck": deck}`
     gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.settings.read_deck`;
     `options={"position": text}` a position to play on from, see `klondike_env.position`; a STATE record
     will do too, and cards that are unknown in either are filled in at random.
@@ -69,9 +69,9 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     def __init__(self, variant: str | None = None, *, render_mode: str | None = None, **keywords: Any) -> None:
         check_render_mode(render_mode)
         self.render_mode = render_mode
-        self.rules, self.settings = split_keywords(variant, keywords)
+        self.rules, self.settings = split_keywords(variant, keywords, ("render_mode",))
         self.games = self.settings.games(1, self.rules)
-        self.deal_set = self.settings.deal_set()
+        self.deal_source = self.settings.deal_source(self.rules)
         self.observer = self.settings.observer(self.games)
         self.observation_space = self.observer.space
         self.action_space = spaces.Discrete(N_ACTIONS)
@@ -94,7 +94,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         elif "position" in options:
             self.games.start_positions(read_position(options["position"], self.rules, self.np_random))
         else:
-            self.games.deal([draw_deal(self.np_random, self.deal_set)])
+            self.games.deal([self.deal_source.draw(self.np_random)])
         self._dealt = True
         return self.observe()
 

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import OUTCOME_NAMES, TRUNCATED, WON
-from klondike_env.settings import legible_actions
+from klondike_env.settings import UnknownKeywordError, legible_actions
 from klondike_env.vector_env import KlondikeVectorEnv
 
 try:
@@ -50,6 +50,8 @@ class KlondikeVecEnv(VecEnv):
     """
 
     def __init__(self, num_envs: int, variant: str | None = None, *, seed: int | None = None, **keywords: Any) -> None:
+        if "autoreset_mode" in keywords:
+            raise UnknownKeywordError("autoreset_mode cannot be chosen: Stable-Baselines3 resets within the step")
         self._envs = KlondikeVectorEnv(num_envs, variant, autoreset_mode=AutoresetMode.DISABLED, **keywords)
         self.games, self.observer = self._envs.games, self._envs.observer
         self.rules, self.settings = self._envs.rules, self._envs.settings

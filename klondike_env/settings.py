@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from klondike_env.checks import check_choice, check_flag, whole_number
-from klondike_env.deal_sets import read_deal_set
+from klondike_env.deal_sets import DealSource, read_deal_set
 from klondike_env.deals import check_deck, parse
+from klondike_env.difficulty import GRADES, UNWINNABLE, graded_source
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
 from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games, check_limit
@@ -47,6 +49,9 @@ class Settings:
             "raise" (ValueError) or "terminate" (the game ends as lost).
         deals: what `reset()` draws from: a list of deal numbers, a range such as "2000000-2009999" or the
             path of a file, see `klondike_env.deal_sets`; None for all training deals.
+        winnable_only: deal only games that are known to be winnable by a player who knows all cards.
+        difficulty: deal only games of a grade, "easy", "medium", "hard" (all of them winnable) or
+            "unsolvable", see `klondike_env.difficulty`; None for all.
     """
 
     talon: str = "draw"
@@ -59,13 +64,19 @@ class Settings:
     thoughtful: bool = False
     illegal_action: str = "refuse"
     deals: str | list[int] | None = None
+    winnable_only: bool = False
+    difficulty: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("illegal_action", self.illegal_action, ILLEGAL_POLICIES)
-        for field in ("no_repeats", "auto_finish", "thoughtful"):
+        for field in ("no_repeats", "auto_finish", "thoughtful", "winnable_only"):
             object.__setattr__(self, field, check_flag(field, getattr(self, field)))
         for field in ("stall_limit", "step_limit"):
             object.__setattr__(self, field, check_limit(field, getattr(self, field)))
+        if self.difficulty is not None:
+            check_choice("difficulty", self.difficulty, GRADES)
+        if self.winnable_only and self.difficulty == UNWINNABLE:
+            raise ValueError(f"difficulty is {self.difficulty!r}, of which no deal is winnable; drop winnable_only")
 
     def games(self, n: int, rules: Rules, threads: int = 1) -> Games:
         """A batch of `n` games that `threads` threads step."""
@@ -85,20 +96,24 @@ class Settings:
         """The observer of these games."""
         return Observer(self.observation, games.setup, thoughtful=self.thoughtful)
 
-    def deal_set(self) -> Sequence[int]:
-        """The deal numbers that `reset()` draws from."""
-        return read_deal_set(self.deals)
+    def deal_source(self, rules: Rules) -> DealSource:
+        """What `reset()` draws from."""
+        deals = None if self.deals is None else read_deal_set(self.deals)
+        if self.winnable_only or self.difficulty is not None:
+            return graded_source(deals, self.difficulty, rules)
+        return DealSource(read_deal_set(None) if deals is None else deals)
 
 
 SETTING_NAMES = tuple(Settings.__dataclass_fields__)
 
 
-def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules, Settings]:
+def split_keywords(variant: str | None, keywords: dict[str, Any], also: tuple[str, ...] = ()) -> tuple[Rules, Settings]:
     """Rules and settings from an environment's keywords.
 
     Args:
         variant: a preset's name, or None for rules given by keyword.
         keywords: fields of `Rules` (only without a variant) and of `Settings`.
+        also: keywords that the caller has dealt with, for the message about an unknown one.
 
     Raises:
         UnknownKeywordError: a keyword is unknown.
@@ -108,11 +123,17 @@ def split_keywords(variant: str | None, keywords: dict[str, Any]) -> tuple[Rules
         if name in RULE_FIELDS and variant is not None:
             raise ValueError(f"{name} is a rule, and the rules of {variant!r} are fixed; use Klondike/Custom-v0")
         if name not in RULE_FIELDS and name not in SETTING_NAMES:
-            known = ", ".join((*RULE_FIELDS, *SETTING_NAMES))
-            raise UnknownKeywordError(f"unexpected keyword argument {name!r}; known: {known}")
+            raise UnknownKeywordError(_unknown(name, (*also, *SETTING_NAMES, *RULE_FIELDS)))
     rule_values = {name: value for name, value in keywords.items() if name in RULE_FIELDS}
     settings = {name: value for name, value in keywords.items() if name in SETTING_NAMES}
     return Rules(**rule_values) if variant is None else preset(variant), Settings(**settings)
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
+    """What to say of an unknown keyword."""
+    close = get_close_matches(name, known, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ";"
+    return f"unexpected keyword argument {name!r}{guess} known: {', '.join(known)}"
 
 
 def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = ()) -> dict[str, Any]:

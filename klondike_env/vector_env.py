@@ -13,8 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from klondike_env.checks import check_whole_number, whole_number
-from klondike_env.deal_sets import draw_deal
+from klondike_env.checks import check_choice, check_whole_number, whole_number
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.position import read_position
@@ -22,6 +21,17 @@ from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, ren
 from klondike_env.settings import check_legal, check_reset_options, legible_actions, read_deck, split_keywords
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
+_ARGUMENTS = ("autoreset_mode", "render_mode", "threads")
+
+
+def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
+    """The mode that a user names.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
+    modes = {known.value: known for known in AutoresetMode}
+    return mode if isinstance(mode, AutoresetMode) else modes[check_choice("autoreset_mode", mode, tuple(modes))]
 
 
 class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
@@ -62,15 +72,15 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             keywords.setdefault("step_limit", max_episode_steps)
         self.num_envs = num_envs
         self.render_mode = render_mode
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _autoreset_mode(autoreset_mode)
         self.metadata = {
             "render_modes": list(RENDER_MODES),
             "render_fps": RENDER_FPS,
             "autoreset_mode": self.autoreset_mode,
         }
-        self.rules, self.settings = split_keywords(variant, keywords)
+        self.rules, self.settings = split_keywords(variant, keywords, _ARGUMENTS)
         self.games = self.settings.games(num_envs, self.rules, threads)
-        self.deal_set = self.settings.deal_set()
+        self.deal_source = self.settings.deal_source(self.rules)
         self.observer = self.settings.observer(self.games)
         self.single_observation_space = self.observer.space
         self.single_action_space = spaces.Discrete(N_ACTIONS)
@@ -289,7 +299,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return [each[row] for row in rows]
 
     def _draw_deal(self, row: int) -> int:
-        return draw_deal(self._generator(row), self.deal_set)
+        return self.deal_source.draw(self._generator(row))
 
     def _generator(self, row: int) -> np.random.Generator:
         """The random generator of a row, made from fresh entropy if it was never seeded."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from klondike_env.bench import soak, startup
+from klondike_env.bench import soak, solving, startup
 from klondike_env.bench.clock import rates
 from klondike_env.bench.ours import threaded
 from klondike_env.bench.peers import PEERS
@@ -46,6 +46,29 @@ def make(name, config):
 """
 
 
+# A solver that gives up on every second deal, the first one among them.
+SOLVING = """
+import enum, os
+
+class SolveResult(enum.Enum):
+    Impossible = 0
+    CouldNotComplete = -2
+
+class Solitaire:
+    count = 0
+
+    def load_solitaire(self, deck):
+        assert len(deck) == 3 * 52
+
+    def reset_game(self, draw_count):
+        assert draw_count == self.draw_count == 3 and len(os.sched_getaffinity(0)) == 1
+
+    def solve_fast(self, max_closed_count):
+        Solitaire.count += 1
+        return SolveResult.Impossible if Solitaire.count % 2 else SolveResult.CouldNotComplete
+"""
+
+
 def bench(*arguments):
     return CliRunner().invoke(app, ["bench", "--seconds", "0.01", *arguments])
 
@@ -67,7 +90,7 @@ def test_every_variant_is_measured_and_written_to_a_file_that_is_not_overwritten
     assert figures["machine"]["versions"]["numpy"]
     assert figures["seconds"] == 0.01
     again = bench("--json", str(file))
-    assert (again.exit_code, again.stderr) == (2, f"klondike: {file} exists; remove it or name another file\n")
+    assert (again.exit_code, again.stderr) == (2, f"klondike: {file} exists; name another file\n")
 
 
 def test_threads_are_compared_with_one():
@@ -121,7 +144,7 @@ def test_a_soak_tells_how_far_it_is(monkeypatch):
 
 def test_what_cannot_be_measured_is_refused_in_one_line(monkeypatch, tmp_path):
     unknown = bench("--only", "bathed")
-    known = "batched, threaded, single, vector, sb3, startup, peers"
+    known = "batched, threaded, single, vector, sb3, solver, startup, peers"
     assert (unknown.exit_code, unknown.stderr) == (2, f"klondike: there is no part 'bathed'; known: {known}\n")
     nowhere = bench("--json", str(tmp_path / "missing" / "figures.json"))
     assert nowhere.exit_code == 2
@@ -160,6 +183,54 @@ def test_a_peer_that_is_installed_plays_as_many_steps_as_it_says(name):
     pytest.importorskip(PEERS[name].module)
     play = PEERS[name].play()
     assert play() == play() >= 100
+
+
+def test_the_solver_is_measured_under_every_set_of_rules(tmp_path, monkeypatch):
+    monkeypatch.setattr(solving, "has_peer", lambda: False)
+    monkeypatch.setattr(solving, "MOST_POSITIONS", 1_000)
+    figures = figures_of(tmp_path / "figures.json", "--only", "solver")
+    assert list(figures["solver"]) == ["klondike_env"]
+    assert list(figures["solver"]["klondike_env"]) == list(solving.RULES)
+    for row in figures["solver"]["klondike_env"].values():
+        assert row["deals"] == 1
+        assert row["decided"] <= 1
+        assert row["median_ms"] == row["mean_ms"] > 0
+        assert row["visits_per_second"] > 0
+    assert list(notes_of(figures)) == ["not installed, so left out: pyksolve"]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system cannot hold a process to one core")
+def test_the_other_solver_is_measured_on_one_core_and_its_failure_reported(tmp_path, monkeypatch):
+    (tmp_path / "pyksolve").mkdir()
+    (tmp_path / "pyksolve" / "__init__.py").write_text("")
+    (tmp_path / "pyksolve" / "solver.py").write_text(SOLVING)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(solving, "RULES", {})
+    figures = figures_of(tmp_path / "figures.json", "--only", "solver", "--seconds", "0.5")
+    row = figures["solver"]["pyksolve"]["draw3"]
+    assert (row["deals"], row["decided"], row["visits_per_second"]) == (5, 2, None)
+    assert row["mean_ms"] > 0
+    assert figures["solver"]["pyksolve"]["draw1"] == {"error": "AssertionError"}
+    assert list(notes_of(figures)) == ["pyksolve draw1 failed: AssertionError"]
+
+
+def test_the_summary_of_a_solver_leaves_the_first_deal_out_of_the_times(monkeypatch):
+    now, deals = [0.0], []
+    monkeypatch.setattr(solving.time, "process_time", lambda: now[0])
+
+    def solve_deal(deal):
+        deals.append(deal)
+        now[0] += 100.0 if deal == 123456 else (1.0, 2.0, 6.0)[deal]
+        return solving.Found(deal != 1, 45)
+
+    figures = {"deals": 3, "decided": 2, "median_ms": 2000.0, "mean_ms": 3000.0, "visits_per_second": 15.0}
+    assert solving.summary(solve_deal, 3) == figures
+    assert deals == [123456, 0, 1, 2]
+
+
+@pytest.mark.skipif(not solving.has_peer(), reason="pyksolve is not installed")
+def test_pyksolve_decides_a_deal():
+    assert solving.measure_peer("draw3", 0.1)["decided"] == 1
 
 
 def test_the_answer_of_a_process_is_its_last_line_and_its_failure_an_error():
@@ -207,6 +278,27 @@ def test_the_markdown_tables_hold_what_was_measured():
             "rlcard": {"what": "RLCard gin rummy", "steps_per_second": 950.0},
             "pgx": {"what": "Pgx 2048", "error": "OSError: broken"},
         },
+        "solver": {
+            "klondike_env": {
+                "draw3": {
+                    "deals": 30,
+                    "decided": 29,
+                    "median_ms": 0.12345,
+                    "mean_ms": 12.3456,
+                    "visits_per_second": 2_345_678.0,
+                },
+            },
+            "pyksolve": {
+                "draw1": {"error": "OSError: broken"},
+                "draw3": {
+                    "deals": 30,
+                    "decided": 20,
+                    "median_ms": 123.45,
+                    "mean_ms": 1234.5,
+                    "visits_per_second": None,
+                },
+            },
+        },
     }
     assert (
         markdown_of(figures)
@@ -218,6 +310,12 @@ def test_the_markdown_tables_hold_what_was_measured():
 | OpenSpiel solitaire | 100 k | 1 |  |  |
 | RLCard gin rummy | 950 | 0.0095 |  |  |
 | Pgx 2048 | failed |  |  |  |
+
+| solving, all cards known, on one core | deals | decided | median, ms | mean, ms | positions/s |
+| --- | ---: | ---: | ---: | ---: | ---: |
+| klondike_env, draw3 | 30 | 29 | 0.123 | 12.3 | 2.35 M |
+| pyksolve, draw1 |  | failed |  |  |  |
+| pyksolve, draw3 | 30 | 20 | 123 | 1,234 |  |
 
 |  | measured |
 | --- | ---: |

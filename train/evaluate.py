@@ -17,10 +17,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import numpy as np
 import typer
+from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -28,9 +29,11 @@ from agents import Agent, load
 from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
 from klondike_env.rules import PRESETS, Rules, preset
+from klondike_env.work import WorkerDied
 from train.files import write_atomically
-from train.play import DEFAULT_BATCH, AgentError, Watch, play_games, settings_of
-from train.results import Evaluation
+from train.games import SharedGames
+from train.play import DEFAULT_BATCH, AgentError, Watch, settings_of
+from train.results import Evaluation, PlayedGames
 
 CUSTOM = "custom"
 WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
@@ -43,6 +46,9 @@ def evaluate(
     *,
     batch: int = DEFAULT_BATCH,
     seed: int = 0,
+    workers: int = 1,
+    backend: str = "processes",
+    file: Path | str | None = None,
     progress: bool = True,
 ) -> Evaluation:
     """Let agents play the same deals.
@@ -52,32 +58,46 @@ def evaluate(
             the names given here, or by the instance's `name`.
         variant: the name of a preset, or rules of your own.
         deals: how many of the test deals to play, 1 to 1,000,000, or deal numbers.
-        batch: how many games are played side by side.
+        batch: how many games a worker plays side by side.
         seed: of the agents' chance.
+        workers: how many share the games. More than one are processes of their own, so a program must call this
+            below `if __name__ == "__main__":`.
+        backend: where they are: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
+        file: where games are kept as they come, as CSV. If it exists, the games that it holds are not played
+            again; so the agents must be the same as when it was written.
         progress: whether to show a progress bar.
 
     Returns:
-        Results and paired comparisons of the agents in the order given.
+        Results and paired comparisons of the agents in the order given. For our agents they are the same for any
+        `batch`, `workers` and `backend`, apart from times; of networks a choice between actions that are equal but
+        for rounding may depend on `batch` and on how the deals are shared. Times are of one worker.
 
     Raises:
-        ValueError: there is no such agent, variant or deal, or two agents have the same name.
+        ValueError: there is no such agent, variant or deal, two agents have the same name, the file holds games
+            of other rules or another seed, or an agent cannot be sent to other processes.
         AgentError: a ValueError too; an agent returned something else than legal actions.
+        DependencyNotInstalled: Ray is not installed.
+        WorkerDied: a worker was killed; what is in the file is kept.
     """
     rules = preset(variant) if isinstance(variant, str) else variant
     name = variant if isinstance(variant, str) else CUSTOM
-    return _compete(_players(agents), name, rules, _deal_numbers(deals), batch, seed, progress)
-
-
-def _compete(
-    players: dict[str, Agent], variant: str, rules: Rules, deals: np.ndarray, batch: int, seed: int, progress: bool
-) -> Evaluation:
-    played = {}
+    how = {"batch": batch, "seed": seed, "workers": workers, "backend": backend}
+    players, numbers = _players(agents), _deal_numbers(deals)
     with _progress_bar(progress) as bar:
-        for name, agent in players.items():
-            # The clock is to measure play, so what is not compiled yet is compiled before it starts.
-            play_games(agent, rules, deals[:1], batch=batch, seed=seed)
-            games = play_games(agent, rules, deals, batch=batch, seed=seed, watch=_watch(bar, name, len(deals)))
-            played[name] = (games, settings_of(agent, rules))
+        games = _games(players, rules, numbers, bar, None if file is None else Path(file), how)
+        return _evaluation(players, name, rules, numbers, games.play())
+
+
+def _games(
+    players: dict[str, Agent], rules: Rules, deals: np.ndarray, bar: Progress, file: Path | None, how: dict[str, Any]
+) -> SharedGames:
+    return SharedGames(players, rules, deals, file=file, watch=lambda name: _watch(bar, name, len(deals)), **how)
+
+
+def _evaluation(
+    players: dict[str, Agent], variant: str, rules: Rules, deals: np.ndarray, games: dict[str, PlayedGames]
+) -> Evaluation:
+    played = {name: (games[name], settings_of(agent, rules)) for name, agent in players.items()}
     return Evaluation.of(variant, rules.to_dict(), deals, played)
 
 
@@ -146,12 +166,20 @@ def main(
         typer.Option(help="an agent by name, such as collins, rollout:samples=100, policy:PATH; may be repeated"),
     ],
     deals: Annotated[int, typer.Option(help="play the test deals 0 to N - 1")] = 40_000,
-    json: Annotated[Path | None, typer.Option(help="write the results to this file")] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(help="write the results to this file; until then games are kept beside it, to be gone on with"),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="replace that file if it exists")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of the agents' chance")] = 0,
-    batch: Annotated[int, typer.Option(min=1, help="games played side by side")] = DEFAULT_BATCH,
+    batch: Annotated[int, typer.Option(min=1, help="games that a worker plays side by side")] = DEFAULT_BATCH,
+    workers: Annotated[int, typer.Option(min=1, help="how many share the games")] = 1,
+    backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
 ) -> None:
-    """Let agents play the same deals, and compare them."""
+    """Let agents play the same deals, and compare them.
+
+    With --json an evaluation that was killed goes on where it was when the same is run again.
+    """
     if json is not None and (json.is_dir() or any(parent.is_file() for parent in json.parents)):
         _fail(f"{json} cannot be written: it is a directory, or lies below a file; name another file")
     if json is not None and json.exists() and not force:
@@ -160,13 +188,22 @@ def main(
         players, rules, numbers = _players(agent), preset(variant), _deal_numbers(deals)
     except ValueError as error:
         _fail(error)
+    how = {"batch": batch, "seed": seed, "workers": workers, "backend": backend}
+    kept = json.with_name(f"{json.name}.games.csv") if json is not None else None
+    bar = _progress_bar(shown=True)
     try:
-        evaluation = _compete(players, variant, rules, numbers, batch, seed, progress=True)
-    except AgentError as error:  # any other error of the user's agent keeps its traceback
+        games = _games(players, rules, numbers, bar, kept, how)
+    except (ValueError, DependencyNotInstalled) as error:
+        _fail(error)
+    try:
+        with bar:
+            evaluation = _evaluation(players, variant, rules, numbers, games.play())
+    except (AgentError, WorkerDied) as error:  # any other error of the user's agent keeps its traceback
         _fail(error)
     _print(evaluation)
-    if json is not None:
+    if json is not None and kept is not None:
         write_atomically(json, evaluation.model_dump_json(indent=2) + "\n")
+        kept.unlink()
 
 
 def _print(evaluation: Evaluation) -> None:

@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.table import Table
 
+from klondike_env.intervals import wilson_interval
 from train.files import write_atomically
 from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, Settings, VariantResult
-from train.statistics import wilson_interval
 
 PPO = "ppo"  # the network in the play mode that its configuration names
 OTHER_MODES = ("ppo argmax", "ppo sampled")  # the same network in the other mode

@@ -16,7 +16,8 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from klondike_env.engine.state import STALLED, TRUNCATED, WON
-from train.statistics import Interval, count_pairs, difference_interval, mcnemar_p_value, wilson_interval
+from klondike_env.intervals import Interval, wilson_interval
+from train.statistics import count_pairs, difference_interval, mcnemar_p_value
 
 PlayMode = Literal["argmax", "sampled"]
 Talon = Literal["draw", "reach"]
@@ -54,7 +55,7 @@ class PlayedGames:
         outcome: uint8[n], values of `klondike_env.engine.state`; a resigned game counts as lost.
         moves: int[n], the move counter at the end.
         foundation_cards: int[n], 0 to 52, cards on the foundations at the end.
-        seconds: wall time of all games together.
+        seconds: wall time of all games together, that of several workers added up.
     """
 
     outcome: np.ndarray
@@ -80,7 +81,7 @@ class PlayedGames:
 
 
 class AgentResult(Record):
-    """One agent over a set of deals; shares and rates are 0 to 1, times are wall time."""
+    """One agent over a set of deals; shares and rates are 0 to 1, times are wall time of a worker."""
 
     win_rate: float
     interval: Interval

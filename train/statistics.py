@@ -1,4 +1,4 @@
-"""Intervals and tests for win rates: Wilson for one agent, McNemar for two on the same deals."""
+"""Tests and intervals for two agents on the same deals; for one, see `klondike_env.intervals`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binomtest, norm
 
-CONFIDENCE = 0.95
-
-
-class Interval(NamedTuple):
-    """A confidence interval, `low <= high`."""
-
-    low: float
-    high: float
+from klondike_env.intervals import CONFIDENCE, Interval
 
 
 class Pairs(NamedTuple):
@@ -35,20 +28,6 @@ class Pairs(NamedTuple):
     def difference(self) -> float:
         """Win rate of the first minus win rate of the second, -1 to 1."""
         return (self.only_first - self.only_second) / self.deals
-
-
-def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> Interval:
-    """Wilson score interval of a win rate, within 0 to 1.
-
-    Raises:
-        ValueError: no games, or wins not within 0 to games.
-    """
-    if games < 1:
-        raise ValueError(f"games is {games}; a win rate needs at least one game")
-    if not 0 <= wins <= games:
-        raise ValueError(f"wins is {wins}; allowed: 0 to {games} games")
-    interval = binomtest(int(wins), int(games)).proportion_ci(confidence, method="wilson")
-    return Interval(float(interval.low), float(interval.high))
 
 
 def count_pairs(first_won: np.ndarray, second_won: np.ndarray) -> Pairs:

@@ -186,10 +186,15 @@ def measure_peer(name: str, seconds: float) -> dict[str, Any]:
         return figures | {"error": str(error)}
 
 
+def hold_to_one_core() -> None:
+    """Hold this process to one core, where the system can; to be called before anything counts the cores."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
 def main(name: str, seconds: float) -> None:
     """Measure one peer in this process."""
-    if hasattr(os, "sched_setaffinity"):  # before the peer counts the cores
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    hold_to_one_core()
     print(json.dumps({"steps_per_second": steps_per_second(PEERS[name].play(), seconds)}))
 
 

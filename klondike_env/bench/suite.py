@@ -8,13 +8,14 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import klondike_env
+from klondike_env.bench import solving
 from klondike_env.bench.ours import DEFAULT_VARIANT, MEASURES, has_sb3, sb3
 from klondike_env.bench.peers import PEERS, is_installed, measure_peer
 from klondike_env.bench.soak import soak
 from klondike_env.bench.startup import cold_start, startup
 from klondike_env.machine import cores, processor
 
-PARTS = (*MEASURES, "sb3", "startup", "peers")
+PARTS = (*MEASURES, "sb3", "solver", "startup", "peers")
 _PACKAGES = (
     "numba",
     "numpy",
@@ -27,6 +28,7 @@ _PACKAGES = (
     "jax",
     "envpool",
     "rlcard",
+    "pyksolve",
 )
 
 Say = Callable[[str], None]
@@ -60,6 +62,8 @@ def run_bench(
         - `klondike.single.<variant>`: `steps_per_second` of one game through `gymnasium.make`.
         - `klondike.vector.<variant>`: `microseconds_per_frame` through `gymnasium.make_vec`.
         - `klondike.sb3`: `microseconds_per_frame` through the interface of Stable-Baselines3.
+        - `solver.klondike_env.<rules>` and `solver.pyksolve.<variant>`: `deals`, `decided`, `median_ms`,
+          `mean_ms`, `visits_per_second`, or the `error`; `klondike_env/bench/solving.py` says of what.
         - `klondike.soak`: `steps`, `megabytes_before`, `megabytes_after`.
         - `startup`: `import_seconds`, `first_step_seconds`, `cold_compile_seconds`.
         - `peers.<name>`: `what` is played, and `steps_per_second` of one core or the `error`.
@@ -83,6 +87,8 @@ def run_bench(
     if "sb3" in parts and has_sb3():
         say("sb3")
         ours["sb3"] = sb3(DEFAULT_VARIANT, seconds)
+    if "solver" in parts:
+        figures["solver"] = _measure_solvers(seconds, say)
     if "startup" in parts or cold:
         figures["startup"] = _measure_startup("startup" in parts, cold, say)
     if "peers" in parts:
@@ -109,6 +115,19 @@ def _measure_startup(warm: bool, cold: bool, say: Say) -> dict[str, Any]:
     if cold:
         say("start-up with nothing compiled, about a minute")
         figures |= cold_start()
+    return figures
+
+
+def _measure_solvers(seconds: float, say: Say) -> dict[str, Any]:
+    figures: dict[str, Any] = {"klondike_env": {}}
+    for rules in solving.RULES:
+        say(f"solver {rules}")
+        figures["klondike_env"][rules] = solving.measure_ours(rules, seconds)
+    if solving.has_peer():
+        figures[solving.PEER] = {}
+        for rules in solving.PEER_RULES:
+            say(f"{solving.PEER} {rules}")
+            figures[solving.PEER][rules] = solving.measure_peer(rules, seconds)
     return figures
 
 

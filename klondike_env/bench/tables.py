@@ -8,6 +8,7 @@ from typing import Any
 
 import rich.table
 
+from klondike_env.bench import solving
 from klondike_env.bench.ours import DEFAULT_VARIANT
 from klondike_env.bench.peers import PEERS
 from klondike_env.rules import GYM_IDS
@@ -36,8 +37,8 @@ class Table:
 
 
 def tables_of(figures: dict[str, Any]) -> list[Table]:
-    """What was measured: the rates of one core beside those of the peers, then all else."""
-    return [table for table in (_rates(figures), _others(figures)) if table.rows]
+    """What was measured: the rates of one core and the solver, beside those of the peers, then all else."""
+    return [table for table in (_rates(figures), _solvers(figures), _others(figures)) if table.rows]
 
 
 def markdown_of(figures: dict[str, Any]) -> str:
@@ -50,12 +51,14 @@ def markdown_of(figures: dict[str, Any]) -> str:
 
 def notes_of(figures: dict[str, Any]) -> Iterator[str]:
     """A line for each peer that failed, and one for those that are not installed."""
-    if "peers" not in figures:
-        return
-    for name, peer in figures["peers"].items():
+    peers = figures.get("peers", {})
+    solved = figures.get("solver", {}).get(solving.PEER, {})
+    for name, peer in [*peers.items(), *((f"{solving.PEER} {rules}", row) for rules, row in solved.items())]:
         if "error" in peer:
             yield f"{name} failed: {peer['error']}"
-    missing = [name for name in PEERS if name not in figures["peers"]]
+    missing = [name for name in PEERS if name not in peers] if "peers" in figures else []
+    if "solver" in figures and not solved:
+        missing.append(solving.PEER)
     if missing:
         yield f"not installed, so left out: {', '.join(missing)}"
 
@@ -75,6 +78,23 @@ def _rates(figures: dict[str, Any]) -> Table:
         rows.append((peer["what"], _count(rate) if rate else "failed", _times(rate, open_spiel), "", ""))
     headers = ("steps per second of one core", "batched", "times OpenSpiel", "`gymnasium.make`", "`gymnasium.make_vec`")
     return Table(headers, tuple(rows))
+
+
+def _solvers(figures: dict[str, Any]) -> Table:
+    rows = [
+        (f"{solver}, {rules}", *_solver_cells(row))
+        for solver, measured in figures.get("solver", {}).items()
+        for rules, row in measured.items()
+    ]
+    headers = ("solving, all cards known, on one core", "deals", "decided", "median, ms", "mean, ms", "positions/s")
+    return Table(headers, tuple(rows))
+
+
+def _solver_cells(row: dict[str, Any]) -> tuple[str, ...]:
+    if "error" in row:
+        return ("", "failed", "", "", "")
+    times = (f"{row[key]:.3g}" if row[key] < 100 else f"{row[key]:,.0f}" for key in ("median_ms", "mean_ms"))
+    return (str(row["deals"]), str(row["decided"]), *times, _count(row["visits_per_second"]))
 
 
 def _others(figures: dict[str, Any]) -> Table:

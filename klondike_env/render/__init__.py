@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 from typing import Any
 
+import gymnasium
 from gymnasium.error import DependencyNotInstalled
 
 from klondike_env.engine.games import Games
@@ -40,6 +41,7 @@ def render_games(games: Games, mode: str | None, *, thoughtful: bool) -> tuple[A
         thoughtful: whether hidden cards are shown.
     """
     if mode is None:
+        gymnasium.logger.warn('render() was called without a render mode; name one, such as render_mode="ansi"')
         return None
     records = games.states if thoughtful else games.views()
     if mode == "ansi":

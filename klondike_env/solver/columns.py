@@ -89,7 +89,7 @@ class SmallSearch(NamedTuple):
     @classmethod
     def of(cls, visits: int, rules: Rules) -> SmallSearch:
         """Buffers for searches of at most so many visits each."""
-        game = _game(rules.params(), 0, ALL)
+        game = make_game(rules.params(), 0, ALL)
         n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
         return cls(
             frames=np.zeros((min(visits + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
@@ -136,25 +136,28 @@ class _Search:
         return int(self._counters[VISITS])
 
     def run(self, visits: int) -> int:
-        """Go on for at most so many visits: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory for them."""
+        """Go on for at most so many visits: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory."""
         limit = self.visits + visits
         while True:
             arrays = self._frames, self._moves, self._slots, self._counters, self._cards, self._packed
             status = search(*arrays, limit)
-            if status == MORE_FRAMES:
-                self._frames = np.concatenate([self._frames, np.zeros_like(self._frames)])
-            elif status == MORE_MOVES:
-                self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
-            elif status != MORE_SLOTS or not self._grow_slots():
+            if status not in (MORE_FRAMES, MORE_MOVES, MORE_SLOTS):
                 return status
+            if not self._grow(status):
+                return MORE_SLOTS
 
-    def _grow_slots(self) -> bool:
-        """Double the room for visited positions; whether the memory allows that."""
-        if 3 * self._slots.nbytes > self._max_bytes:
+    def _grow(self, status: int) -> bool:
+        """Double the array that is full; whether the memory allows that, old and new one together."""
+        full = {MORE_FRAMES: self._frames, MORE_MOVES: self._moves, MORE_SLOTS: self._slots}[status]
+        if self._frames.nbytes + self._moves.nbytes + self._slots.nbytes + 2 * full.nbytes > self._max_bytes:
             return False
-        larger = np.zeros(2 * len(self._slots), dtype=np.uint64)
-        enter_all(self._slots, larger, self._game.late_bits)
-        self._slots = larger
+        if status == MORE_FRAMES:
+            self._frames = np.concatenate([full, np.zeros_like(full)])
+        elif status == MORE_MOVES:
+            self._moves = np.concatenate([full, np.zeros_like(full)])
+        else:
+            self._slots = np.zeros(2 * len(full), dtype=np.uint64)
+            enter_all(full, self._slots, self._game.late_bits)
         return True
 
     def line(self) -> list[int]:
@@ -170,7 +173,8 @@ class ColumnSearch:
             moves and steps are not.
         rules: the rules of its game; all are supported.
         pruning: the ways to visit fewer positions.
-        max_bytes: memory for the positions visited; at the default some 25 million.
+        max_bytes: memory for the positions visited and the line now tried; at the default some 25 million
+            positions.
 
     Attributes:
         visits: positions visited so far.
@@ -198,7 +202,7 @@ class ColumnSearch:
         params = self._rules.params()
         words, self._cards = read_record(self._record[0], params)
         settle_talon(words, params.draw_count)
-        self._game = _game(params, int(words[REDEALS]), pruning)
+        self._game = make_game(params, int(words[REDEALS]), pruning)
         self._words = words if self._game.by_columns else words[:N_WORDS]
 
     def _take_turns(self) -> Iterator[tuple[_Search, int]]:
@@ -254,11 +258,12 @@ class ColumnSearch:
         replay = Replay(self._record[0], self._rules, bool(self._game.by_columns))
         for move in self._search.line():
             replay.play(move)
-        _check_line(self._record, self._rules, replay.actions)
+        check_line(self._record, self._rules, replay.actions)
         return replay.actions
 
 
-def _game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
+def make_game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
+    """The game of these rules, of which so many redeals are left, or ENOUGH."""
     return Game(
         build=params.build,
         gap_cards=gap_cards(params),
@@ -276,7 +281,7 @@ def _game(params: RuleParams, redeals: int, pruning: Pruning) -> Game:
     )
 
 
-def _check_line(record: np.ndarray, rules: Rules, actions: list[int]) -> None:
+def check_line(record: np.ndarray, rules: Rules, actions: list[int]) -> None:
     """Play a line by the engine.
 
     Raises:

@@ -33,7 +33,7 @@ from klondike_env.solver.stock import is_pure, waste_places
 
 OLD, EARLIER, NEW = 0, 1, 2
 
-_ON_TIME = 1  # the least lateness, so that no slot in use is 0
+ON_TIME = 1  # the least lateness, so that no slot in use is 0
 _PASS = TALON_SIZE + 1  # wastes of a pass
 _REDEAL = 1 << 5  # wastes and redeals as one number; a waste needs five bits
 _LIMITED = 1 << 10  # above all wastes where redeals are enough
@@ -43,7 +43,7 @@ _DEPTHS_SHIFT, _WASTE_SHIFT = TALON_SIZE, np.uint64(48)
 @kernel
 def latest(redeals: int) -> int:
     """The greatest lateness in a game that starts with so many redeals."""
-    return _ON_TIME if redeals == ENOUGH else _ON_TIME + (redeals + 1) * _PASS
+    return ON_TIME if redeals == ENOUGH else ON_TIME + (redeals + 1) * _PASS
 
 
 @kernel
@@ -54,15 +54,15 @@ def lateness(words: np.ndarray, game: Game) -> int:
     can any pure waste of later passes.
     """
     if words[REDEALS] == ENOUGH or not game.earliest or not is_pure(words, game.draw_count):
-        return _ON_TIME
-    return _ON_TIME + 1 + (game.redeals - words[REDEALS]) * _PASS + count_cards(waste_places(words))
+        return ON_TIME
+    return ON_TIME + 1 + (game.redeals - words[REDEALS]) * _PASS + count_cards(waste_places(words))
 
 
 @kernel
 def key_of(words: np.ndarray, late: int, game: Game) -> np.uint64:
     """The key of a position."""
     waste = 0
-    if late == _ON_TIME:
+    if late == ON_TIME:
         waste = count_cards(waste_places(words))
         if words[REDEALS] != ENOUGH:
             waste += _LIMITED + words[REDEALS] * _REDEAL

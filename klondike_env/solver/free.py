@@ -272,32 +272,38 @@ class _Workspace:
 
     def __init__(self) -> None:
         self._first_table = np.zeros(_FIRST_SLOTS, dtype=np.uint64)
-        self.table = self._first_table
-        self.frames = np.zeros((_FIRST_DEPTH, _FRAME_SIZE), dtype=np.int64)
-        self.path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
+        self._first_frames = np.zeros((_FIRST_DEPTH, _FRAME_SIZE), dtype=np.int64)
+        self._first_path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
         self.deal = np.zeros(DEAL_SHAPE, dtype=np.int64)
         self.control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
         self.results = np.zeros((1, 2), dtype=np.int64)
         self.clear()
 
     def clear(self) -> None:
-        """Go back to the first, small table."""
-        self.table = self._first_table
+        """Go back to the first, small buffers."""
+        self.table, self.frames, self.path = self._first_table, self._first_frames, self._first_path
         self.control[_ROOM] = capacity(self.table)
 
     def grow_table(self, max_bytes: int) -> bool:
         """Make room for more positions; whether memory allows it."""
-        larger = grown(self.table, max_bytes)
+        larger = grown(self.table, max_bytes - self._stack_bytes)
         if larger is None:
             return False
         self.table = larger
         self.control[_ROOM] = capacity(larger)
         return True
 
-    def grow_stack(self) -> None:
-        """Make room for a longer way."""
+    def grow_stack(self, max_bytes: int) -> bool:
+        """Make room for a longer way; whether memory allows it, old and new arrays together."""
+        if self.table.nbytes + 3 * self._stack_bytes > max_bytes:
+            return False
         self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
         self.path = np.concatenate([self.path, np.zeros_like(self.path)])
+        return True
+
+    @property
+    def _stack_bytes(self) -> int:
+        return self.frames.nbytes + self.path.nbytes
 
     def search(
         self, states: np.ndarray, results: np.ndarray, fresh: bool, limit: int, rules: Rules, pruning: int
@@ -345,7 +351,7 @@ class FreeSearch:
         record: STATE or STATE[1], a sound record, fresh or in the middle of a game.
         rules: its rules, for which `supports` is true.
         pruning: the rules by which moves are left out; for tests.
-        max_bytes: memory that the table of visited positions may take.
+        max_bytes: memory that the positions visited and the way to the present one may take.
 
     Attributes:
         verdict: "solved", "unsolvable" or "undecided".
@@ -393,11 +399,10 @@ class FreeSearch:
             status, self.visits = workspace.results[0].tolist()
             fresh = False
             if status == _STACK_FULL:
-                workspace.grow_stack()
-            elif status == _TABLE_FULL and not workspace.grow_table(self.max_bytes):
-                self.exhausted = True
-                break
-            elif status != _TABLE_FULL:
+                self.exhausted = not workspace.grow_stack(self.max_bytes)
+            elif status == _TABLE_FULL:
+                self.exhausted = not workspace.grow_table(self.max_bytes)
+            if self.exhausted or status not in (_STACK_FULL, _TABLE_FULL):
                 break
         if status == _SOLVED:
             self._path = workspace.solution()

@@ -1,25 +1,24 @@
-"""Solving many deals on all cores, with results that are kept as they come."""
+"""Solving many deals, on many cores or machines, with results that are kept as they come."""
 
 from __future__ import annotations
 
-import csv
-import json
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from itertools import islice
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from klondike_env.deals import check_deals
+from klondike_env.result_file import ResultFile
 from klondike_env.rules import Rules, preset
 from klondike_env.solver.solve import Limits, solve
 from klondike_env.solver.verdicts import UNDECIDED, VERDICTS
+from klondike_env.work import share
 
-_CHUNK = 20  # deals that a process solves between two reports
+_CHUNK = 20  # deals that a worker solves between two reports
 
 
 class Solved(NamedTuple):
@@ -37,6 +36,7 @@ def solve_many(
     rules: Rules | str = "draw1",
     *,
     workers: int = 1,
+    backend: str = "processes",
     limits: Limits | None = None,
     file: Path | str | None = None,
     show_progress: bool = True,
@@ -46,8 +46,10 @@ def solve_many(
     Args:
         deals: deal numbers, each once.
         rules: the rules, or a preset's name.
-        workers: processes that share the work.
-        limits: for each deal; a minute by default.
+        workers: how many share the work. More than one are processes of their own, so a program must call this
+            below `if __name__ == "__main__":`.
+        backend: where they are: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
+        limits: for each deal; a minute by default. Without a limit of time verdicts are the same everywhere.
         file: where results are kept as they come, as CSV. If it exists, what it holds is not done again.
         show_progress: whether to show a progress bar.
 
@@ -55,19 +57,24 @@ def solve_many(
         The results in the order of the deals.
 
     Raises:
-        ValueError: a deal is no deal number or there twice, or the file holds results of other rules or limits.
+        ValueError: a deal is no deal number or there twice, the file holds results of other rules or limits,
+            or workers or backend is not allowed.
+        DependencyNotInstalled: Ray is not installed.
+        WorkerDied: a worker was killed; what is in the file is kept.
     """
     rules = preset(rules) if isinstance(rules, str) else rules
     limits = limits or Limits()
     numbers: list[int] = check_deals(list(deals)).tolist()
     if len(set(numbers)) < len(numbers):
         raise ValueError("a deal is named twice; name each once")
-    results = ResultFile(Path(file), rules, limits) if file is not None else None
+    results = result_file(Path(file), rules, limits) if file is not None else None
     done = {row.deal: row for row in (results.read() if results else [])}
     left = [deal for deal in numbers if deal not in done]
+    chunks = (left[start : start + _CHUNK] for start in range(0, len(left), _CHUNK))
+    solve_chunk = partial(_solve_chunk, rules=rules, limits=limits)
     with _progress(show_progress) as progress:
         bar = progress.add_task("", total=len(numbers), completed=len(numbers) - len(left), undecided=0)
-        for rows in _solve_chunks(left, rules, limits, workers):
+        for rows in share(solve_chunk, chunks, workers=workers, backend=backend):
             done.update((row.deal, row) for row in rows)
             if results:
                 results.append(rows)
@@ -83,26 +90,7 @@ def _progress(visible: bool) -> Progress:
         TextColumn("{task.fields[undecided]} undecided"),
         TimeRemainingColumn(),
     )
-    return Progress(*columns, disable=not visible)
-
-
-def _solve_chunks(deals: Sequence[int], rules: Rules, limits: Limits, workers: int) -> Iterator[list[Solved]]:
-    """Results in chunks, in the order in which they are ready."""
-    chunks = (deals[start : start + _CHUNK] for start in range(0, len(deals), _CHUNK))
-    if workers == 1:
-        yield from (_solve_chunk(chunk, rules, limits) for chunk in chunks)
-        return
-    with ExitStack() as stack:
-        pool = stack.enter_context(ProcessPoolExecutor(workers))
-        stack.callback(pool.shutdown, cancel_futures=True)  # on Ctrl-C: do not begin what has not begun
-        running: set[Future[list[Solved]]] = set()
-        while True:
-            for chunk in islice(chunks, 2 * workers - len(running)):
-                running.add(pool.submit(_solve_chunk, chunk, rules, limits))
-            if not running:
-                return
-            ready, running = wait(running, return_when=FIRST_COMPLETED)
-            yield from (future.result() for future in ready)
+    return Progress(*columns, console=Console(stderr=True), disable=not visible)
 
 
 def _solve_chunk(deals: Sequence[int], rules: Rules, limits: Limits) -> list[Solved]:
@@ -110,47 +98,17 @@ def _solve_chunk(deals: Sequence[int], rules: Rules, limits: Limits) -> list[Sol
     return [Solved(deal, found.verdict, len(found.actions), found.visits, found.seconds) for deal, found in solutions]
 
 
-class ResultFile:
-    """Results as CSV; the first line tells under which rules and limits they were made.
+def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
+    """The file of results under these rules and limits.
 
     Raises:
-        ValueError: the file exists and tells of other rules or limits, or is no such file.
+        ValueError: it exists and tells of others, or is something else.
     """
-
-    def __init__(self, path: Path, rules: Rules, limits: Limits) -> None:
-        self._path = path
-        self._first_line = f"# {json.dumps({'rules': rules.to_dict(), 'limits': asdict(limits)})}"
-        if not path.exists() or path.stat().st_size == 0:
-            path.write_text(f"{self._first_line}\n{','.join(Solved._fields)}\n")
-        elif self._lines()[0] != self._first_line:
-            raise ValueError(f"{path} holds results of other rules or limits, or something else; name another file")
-
-    def _lines(self) -> list[str]:
-        return self._path.read_text().splitlines()
-
-    def read(self) -> list[Solved]:
-        """What is there; a line that was cut off when a program was killed is dropped from the file.
-
-        Raises:
-            ValueError: another line is no result.
-        """
-        text = self._path.read_text()
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:
-            self._path.write_text(whole)
-        return [_row(self._path, number, line) for number, line in enumerate(whole.splitlines()[2:], 3)]
-
-    def append(self, rows: Sequence[Solved]) -> None:
-        """Add results."""
-        with self._path.open("a", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+    return ResultFile(path, {"rules": rules.to_dict(), "limits": asdict(limits)}, Solved._fields, _solved)
 
 
-def _row(path: Path, number: int, line: str) -> Solved:
-    try:
-        deal, verdict, n_actions, visits, seconds = line.split(",")
-        if verdict not in VERDICTS:
-            raise ValueError
-        return Solved(int(deal), verdict, int(n_actions), int(visits), float(seconds))
-    except ValueError:
-        raise ValueError(f"{path}, line {number}: {line!r} is no result; mend or remove it") from None
+def _solved(fields: list[str]) -> Solved:
+    deal, verdict, n_actions, visits, seconds = fields
+    if verdict not in VERDICTS:
+        raise ValueError
+    return Solved(int(deal), verdict, int(n_actions), int(visits), float(seconds))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+import gymnasium
 import numpy as np
 
 from klondike_env.engine.actions import STOCK_ACTION
@@ -14,22 +17,29 @@ from klondike_env.solver.solve import Limits, Solution, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
 
-def complete(env: Any, limits: Limits | None = None) -> Solution:
+def complete(game: Any, rules: Rules | str | None = None, limits: Limits | None = None) -> Solution:
     """Play a game to a win where that is still possible.
 
     Args:
-        env: a single environment of this package, wrapped or not, in the middle of a game. Where there is a
-            winning line it is played through `env.step`; else nothing is played.
+        game: a single environment of this package, wrapped or not, in the middle of a game: a winning line is
+            played through `env.step`, and nothing if there is none. Or a position, as for
+            `klondike_env.solver.solve.solve`, which `end_of` shows after the line.
+        rules: those of a position, or a preset's name; "draw1" by default. An environment has its own.
         limits: when to give up; after a minute by default.
 
     Returns:
-        The solution; `actions` are those that were played.
+        The solution; `actions` are those that win.
 
     Raises:
-        ValueError: no game is being played, or options of the environment (`no_repeats`, `stall_limit`,
-            `step_limit`) end or forbid the line that was found.
+        ValueError: no game is being played; options of the environment (`no_repeats`, `stall_limit`,
+            `step_limit`) end or forbid the line that was found; rules are given for an environment; or as
+            for `solve`.
     """
-    games = env.unwrapped.games
+    if not isinstance(game, gymnasium.Env):
+        return solve(game, rules or "draw1", limits)
+    if rules is not None:
+        raise ValueError(f"rules are {rules!r}, but an environment has its own; leave them out")
+    games = game.unwrapped.games  # type: ignore[attr-defined]
     if games.outcomes[0] != PLAYING or games.states["talon_size"][0] + games.states["height"][0].sum() == 0:
         raise ValueError(f"no game is being played (the last one is {OUTCOME_NAMES[games.outcomes[0]]}); call reset()")
     solution = solve(games.states[0], games.rules, limits)
@@ -37,8 +47,30 @@ def complete(env: Any, limits: Limits | None = None) -> Solution:
         return solution
     actions = _playable(games, solution.actions)
     for action in actions:
-        env.step(action)
-    return Solution(solution.verdict, actions, solution.visits, solution.seconds)
+        game.step(action)
+    return replace(solution, actions=actions)
+
+
+def end_of(position: Any, rules: Rules | str, actions: Sequence[int]) -> np.void:
+    """The STATE record that a line of `solve` or `complete` leads to.
+
+    Args:
+        position, rules: as for `klondike_env.solver.solve.solve`.
+        actions: the line.
+
+    Raises:
+        ValueError: as for `solve`.
+    """
+    rules = preset(rules) if isinstance(rules, str) else rules
+    record = record_of(position, rules)
+    if not actions:
+        return record[0]
+    record["outcome"] = PLAYING
+    games = Games(1, rules, stall_limit=None, masks=False)
+    games.resume(record)
+    for action in actions:
+        games.step(np.array([action]))
+    return games.states[0]
 
 
 def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
@@ -62,12 +94,15 @@ def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(played)
 
 
-def hint(position: Any, rules: Rules | str = "draw1", limits: Limits | None = None) -> dict[int, str]:
+def hint(
+    position: Any, rules: Rules | str = "draw1", limits: Limits | None = None, *, talon: str = "draw"
+) -> dict[int, str]:
     """Whether the game can still be won after each of the legal actions.
 
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
         limits: for each of the actions; a minute by default.
+        talon: how actions meet the stock, "draw" or "reach"; see `klondike_env.engine.games.Games`.
 
     Returns:
         Action -> "solved", "unsolvable" or "undecided"; empty where the game is over.
@@ -77,7 +112,7 @@ def hint(position: Any, rules: Rules | str = "draw1", limits: Limits | None = No
     """
     rules = preset(rules) if isinstance(rules, str) else rules
     record = record_of(position, rules)
-    games = Games(1, rules, stall_limit=None)
+    games = Games(1, rules, talon=talon, stall_limit=None)
     games.resume(record)
     legal = np.flatnonzero(games.masks[0]).tolist()
     after = games.take([0] * len(legal))

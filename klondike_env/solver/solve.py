@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from klondike_env.rules import Rules, preset
 from klondike_env.settings import read_deck
 from klondike_env.solver.columns import ColumnSearch
 from klondike_env.solver.free import FreeSearch, supports
+from klondike_env.solver.lengths import play_line
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
 DEFAULT_SECONDS = 60.0
@@ -39,7 +40,7 @@ class Limits:
         visits: positions it may visit, None for no limit. With no other limit a search always ends in the
             same way.
         seconds: time it may take, None for no limit.
-        megabytes: memory it may take for the positions it has visited.
+        megabytes: memory it may take.
 
     Raises:
         ValueError: a limit is not positive.
@@ -67,12 +68,29 @@ class Solution:
             taps included; see `klondike_env.engine.actions`. Else empty.
         visits: positions visited.
         seconds: time taken.
+        start: the position that was given, as a STATE record; None if that is not known.
+        rules: the rules; None if they are not known.
+        minimal: whether it is proved that no line has fewer moves, see `moves`.
     """
 
     verdict: str
     actions: tuple[int, ...]
     visits: int
     seconds: float
+    start: np.void | None = field(default=None, repr=False, compare=False)
+    rules: Rules | None = field(default=None, repr=False, compare=False)
+    minimal: bool = False
+
+    @cached_property
+    def moves(self) -> int:
+        """The moves of the line: of cards, and draws; turning over the waste counts as none.
+
+        Raises:
+            ValueError: the start and the rules are not known, or the actions are not possible there.
+        """
+        if self.start is None or self.rules is None:
+            raise ValueError("where the line starts and its rules are not known; moves are counted of what solve gives")
+        return play_line(self.start, self.rules, self.actions)[1]
 
 
 class Search(Protocol):
@@ -110,7 +128,7 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
     search = kind(record[0], rules, max_bytes=limits.megabytes * 1_000_000)
     verdict = _run(search, limits, start)
     actions = tuple(search.actions()) if verdict == SOLVED else ()
-    return Solution(verdict, actions, search.visits, time.perf_counter() - start)
+    return Solution(verdict, actions, search.visits, time.perf_counter() - start, record[0], rules)
 
 
 @cache
@@ -142,18 +160,38 @@ def record_of(position: Any, rules: Rules) -> np.ndarray:
     Raises:
         ValueError: as for `solve`.
     """
-    if isinstance(position, str) and is_position(position):
-        return _checked(np.array([parse_position(position)]), rules)
-    if isinstance(position, np.void | np.ndarray) and position.dtype == STATE:
-        return _checked(np.array([position]).reshape(-1), rules)
+    record = given_record(position)
+    if record is not None:
+        return _checked(record, rules)
     states = new_states(1)
-    if whole_number(position) is not None:
-        lay_out(states, 0, decks_of([position])[0])
-    elif isinstance(position, str | Mapping) or np.iterable(position):
-        lay_out(states, 0, read_deck(position))
-    else:
-        raise ValueError(f"position is {position!r}; allowed: a deal number, a deck, a position as text or a record")
+    lay_out(states, 0, given_deck(position))
     return states
+
+
+def given_record(position: Any) -> np.ndarray | None:
+    """The position that a user gives as text or record, unchecked, as STATE[n]; None for a deal number or a deck.
+
+    Raises:
+        ValueError: the text cannot be read.
+    """
+    if isinstance(position, str) and is_position(position):
+        return np.array([parse_position(position)])
+    if isinstance(position, np.void | np.ndarray) and position.dtype == STATE:
+        return np.array([position]).reshape(-1)
+    return None
+
+
+def given_deck(position: Any) -> np.ndarray:
+    """The deck that a user gives, by deal number or otherwise: uint8[52].
+
+    Raises:
+        ValueError: it is neither a deal number nor a deck.
+    """
+    if whole_number(position) is not None:
+        return decks_of([position])[0]
+    if isinstance(position, str | Mapping) or np.iterable(position):
+        return read_deck(position)
+    raise ValueError(f"position is {position!r}; allowed: a deal number, a deck, a position as text or a record")
 
 
 def _checked(states: np.ndarray, rules: Rules) -> np.ndarray:

@@ -31,12 +31,13 @@ def sweep(stock: int, draw_count: int) -> int:
 
 @kernel
 def highest_bit(places: int) -> int:
-    """The highest of a set of places, as a set; empty if the set is."""
+    """The highest of a set of places or cards, as a set; empty if the set is."""
     places |= places >> 1
     places |= places >> 2
     places |= places >> 4
     places |= places >> 8
     places |= places >> 16
+    places |= places >> 32
     return places ^ (places >> 1)
 
 

@@ -165,7 +165,12 @@ def test_bad_reset_options_are_refused(options, message):
         ("Klondike/Draw1-v0", {"illegal_action": "x"}, "illegal_action is 'x'; allowed: refuse, raise, terminate"),
         ("Klondike/Draw1-v0", {"draw_count": 2}, "draw_count is a rule, and the rules of 'draw1' are fixed"),
         ("Klondike/Custom-v0", {"draw_count": 25}, "draw_count is 25; allowed: a whole number from 1 to 24"),
-        ("Klondike/Custom-v0", {"drow_count": 2}, "unexpected keyword argument 'drow_count'; known: build, gaps"),
+        (
+            "Klondike/Custom-v0",
+            {"drow_count": 2},
+            "unexpected keyword argument 'drow_count'; did you mean 'draw_count'",
+        ),
+        ("Klondike/Draw1-v0", {"wings": 2}, "unexpected keyword argument 'wings'; known: render_mode, talon"),
         ("Klondike/Custom-v0", {"variant": "klondike"}, "no such variant: 'klondike'; known: draw1, draw3"),
     ],
 )

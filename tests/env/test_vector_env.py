@@ -166,7 +166,7 @@ def test_arrays_returned_are_not_written_again():
         ({"num_envs": "3"}, "num_envs is '3'; allowed: a whole number from 1"),
         ({"num_envs": True}, "num_envs is True; allowed: a whole number from 1"),
         ({"num_envs": 2, "max_episode_steps": 1.5}, "step_limit is 1.5; allowed: a whole number from 1"),
-        ({"num_envs": 2, "autoreset_mode": "x"}, "'x' is not a valid AutoresetMode"),
+        ({"num_envs": 2, "autoreset_mode": "x"}, "autoreset_mode is 'x'; allowed: NextStep, SameStep, Disabled"),
     ],
 )
 def test_bad_arguments_are_refused(keywords, message):

@@ -199,6 +199,8 @@ def test_what_games_do_not_have_is_refused_by_name():
         env.step(np.zeros(3, dtype=np.int64))
     with pytest.raises(ValueError, match="unexpected keyword argument 'drow_count'"):
         KlondikeVecEnv(2, drow_count=3)
+    with pytest.raises(ValueError, match="autoreset_mode cannot be chosen"):
+        KlondikeVecEnv(2, autoreset_mode="NextStep")
     assert not env.has_attr("wings")
     assert env.has_attr("rules")
     assert env.get_attr("rules", indices=[0, 1]) == [env.rules] * 2

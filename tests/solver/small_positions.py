@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from typing import Any
 
 import numpy as np
 
+from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.rules import BUILDS, GAPS, RUNS, Rules
 from tests.reference import Game, Options, Position, legal_actions, may_lie_on, play, record_of
 
@@ -87,3 +89,29 @@ def verdict(position: Position, rules: Rules, most_positions: int, talon: str = 
                 seen.add(_key(after))
                 waiting.append(after)
     return "unsolvable"
+
+
+def fewest_moves(position: Position, rules: Rules, most_positions: int) -> int | None:
+    """The least number of card moves and draws to a win, by trying all; None if there are too many positions, or none.
+
+    A redeal counts as nothing, so it is tried before all that waits.
+    """
+    best, waiting = {_key(position): 0}, deque([(0, position)])
+    while waiting:
+        moves, position = waiting.popleft()
+        if moves > best[_key(position)]:
+            continue
+        if sum(position.foundation) == 52:
+            return moves
+        if len(best) > most_positions:
+            return None
+        for action in legal_actions(position, rules, "draw"):
+            after = position.copy()
+            play(after, action, rules)
+            if rules.redeals is None:
+                after.redeals_used = 0
+            is_redeal = action == STOCK_ACTION and after.waste == 0
+            if best.get(_key(after), moves + 2) > moves + (not is_redeal):
+                best[_key(after)] = moves + (not is_redeal)
+                (waiting.appendleft if is_redeal else waiting.append)((best[_key(after)], after))
+    return None

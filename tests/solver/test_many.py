@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +63,35 @@ def test_a_file_of_other_rules_or_limits_is_not_mixed_with(tmp_path):
 def test_deals_that_cannot_be_are_refused(deals, message):
     with pytest.raises(ValueError, match=message):
         solve_many(deals, show_progress=False)
+
+
+SOLVE = """
+import sys
+from klondike_env.solver import Limits
+from klondike_env.solver.many import solve_many
+
+if __name__ == "__main__":
+    limits = Limits(visits=2000, seconds=None)
+    solve_many(range(4000), "draw3", workers=2, limits=limits, file=sys.argv[1], show_progress=False)
+"""
+
+
+def test_a_run_that_is_killed_is_gone_on_with(tmp_path):
+    (tmp_path / "program.py").write_text(SOLVE)
+    file = tmp_path / "draw3.csv"
+    program = subprocess.Popen(
+        [sys.executable, tmp_path / "program.py", file],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    )
+    end = time.monotonic() + 120
+    while not file.exists() or file.read_bytes().count(b"\n") < 42:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    program.kill()
+    program.wait()
+    kept = file.read_text()
+    kept = kept[: kept.rfind("\n") + 1]
+    assert kept.count("\n") < 2 + 4000
+    results = solve_many(range(4000), "draw3", limits=LIMITS, file=file, show_progress=False)
+    assert file.read_text().startswith(kept)  # times too: what was done is not done again
+    assert told(results) == told(solve_many(range(4000), "draw3", limits=LIMITS, show_progress=False))

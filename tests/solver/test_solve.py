@@ -9,10 +9,11 @@ import pytest
 from klondike_env.deals import deck_of, format_deck
 from klondike_env.engine.actions import name
 from klondike_env.engine.games import Games
-from klondike_env.engine.state import WON
+from klondike_env.engine.state import PLAYING, WON
 from klondike_env.position import format_position
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, complete, hint, solve
+from klondike_env.solver.play import end_of
 
 ENDING = """
 foundations: QC KD KH QS
@@ -149,12 +150,29 @@ def test_a_game_is_completed_where_it_can_be_won(variant, keywords):
         for _ in range(5):
             _, _, _, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
         moves = info["moves"]
-        solution = complete(env, Limits(seconds=5))
+        solution = complete(env, limits=Limits(seconds=5))
         outcome = env.unwrapped.games.outcomes[0]
         ended.append(outcome == WON)
         assert (outcome == WON) == (solution.verdict == "solved")
         assert (env.unwrapped.games.moves[0] > moves) == (outcome == WON)
     assert any(ended)
+
+
+@pytest.mark.parametrize("variant", PRESETS)
+def test_positions_are_completed_too(variant):
+    games = Games(1, PRESETS[variant])
+    games.deal([3])
+    for position in (3, deck_of(3), games.states[0], format_position(games.states[0])):
+        solution = complete(position, variant, Limits(visits=100_000))
+        assert solution.actions == solve(3, variant, Limits(visits=100_000)).actions
+        assert end_of(position, variant, solution.actions)["outcome"] == (WON if solution.actions else PLAYING)
+
+
+def test_an_environment_is_completed_by_its_own_rules():
+    env = gym.make("Klondike/Draw3-v0")
+    env.reset(options={"deal": 3})
+    with pytest.raises(ValueError, match=r"^rules are 'draw1', but an environment has its own; leave them out$"):
+        complete(env, "draw1")
 
 
 def test_completing_says_what_stands_in_the_way():

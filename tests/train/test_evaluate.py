@@ -1,6 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -190,6 +195,110 @@ def test_what_cannot_be_evaluated(arguments: tuple, message: str) -> None:
     assert message in str(caught.value)
 
 
+# --- sharing and keeping -----------------------------------------------------------------------------
+
+
+def figures(evaluation):
+    """All but the time."""
+    agents = {name: result.model_copy(update={"ms_per_game": 0}) for name, result in evaluation.agents.items()}
+    return evaluation.model_copy(update={"agents": agents})
+
+
+def test_figures_are_the_same_for_any_batch_number_of_workers_and_file(tmp_path: Path) -> None:
+    call = (["random", "greedy", FirstLegal()], "draw3", 60)
+    alone = figures(evaluate(*call, progress=False))
+    assert 0 < alone.agents["greedy"].wins < 60
+    assert figures(evaluate(*call, batch=3, file=tmp_path / "a.csv", progress=False)) == alone
+    assert figures(evaluate(*call, workers=2, batch=20, file=tmp_path / "b.csv", progress=False)) == alone
+    for name in ("a.csv", "b.csv"):
+        assert (tmp_path / name).read_text().count("\n") == 2 + 3 * 60
+
+
+def test_games_that_are_kept_are_not_played_again(tmp_path: Path) -> None:
+    file = tmp_path / "games.csv"
+    first = evaluate("greedy", "draw1", 30, file=file, progress=False)
+    evaluate("random", "draw1", range(10, 20), file=file, progress=False)
+    text = file.read_text()
+    assert text.splitlines()[1] == "agent,deal,outcome,moves,foundation_cards,seconds"
+    again = evaluate("greedy", "draw1", 30, file=file, progress=False)
+    assert figures(again) == figures(first)
+    assert again.agents["greedy"].ms_per_game == pytest.approx(first.agents["greedy"].ms_per_game)
+    assert file.read_text() == text
+    lines = text.splitlines(keepends=True)
+    file.write_text("".join(lines[:12]) + lines[12][:7])  # as a kill may leave it
+    assert figures(evaluate("greedy", "draw1", 30, file=file, progress=False)) == figures(first)
+
+
+def test_a_file_of_other_games_is_not_mixed_with(tmp_path: Path) -> None:
+    evaluate("random", "draw1", 3, file=tmp_path / "games.csv", progress=False)
+    for variant, seed in (("draw3", 0), ("draw1", 1)):
+        with pytest.raises(ValueError, match="holds results of other rules or seed, or something else"):
+            evaluate("random", variant, 3, seed=seed, file=tmp_path / "games.csv", progress=False)
+
+
+class Locked(FirstLegal):
+    name = "locked"
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+
+
+def test_an_agent_that_cannot_be_sent_is_named_and_plays_alone() -> None:
+    assert evaluate(Locked(), "draw1", 3, progress=False).agents["locked"].games == 3
+    with pytest.raises(ValueError, match=r"agent 'locked' cannot be sent to other processes: .*; use one worker"):
+        evaluate(Locked(), "draw1", 3, workers=2, progress=False)
+
+
+def test_an_error_of_an_agent_comes_back_from_a_worker() -> None:
+    with pytest.raises(AgentError, match="agent 'offside' chose illegal action 313 in deal"):
+        evaluate(Offside(), "draw1", 3, workers=2, progress=False)
+
+
+SLOW = """
+import time
+from agents.random_agent import RandomAgent
+
+class Slow(RandomAgent):
+    name = "slow"
+
+    def act(self, views, masks):
+        time.sleep(0.002)
+        return super().act(views, masks)
+"""
+
+
+def test_an_evaluation_that_is_killed_is_gone_on_with(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    target, kept = tmp_path / "result.json", tmp_path / "result.json.games.csv"
+    agents = ["--agent", "slow:Slow", "--agent", "random"]
+    call = [*agents, "--variant", "draw1", "--deals", "40", "--batch", "2", "--json", str(target)]
+    program = subprocess.Popen(
+        [sys.executable, "-m", "train.evaluate", *call, "--workers", "2"],
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": f"{Path(__file__).parents[2]}:{tmp_path}"},
+    )
+    end = time.monotonic() + 120
+    while not kept.exists() or kept.read_bytes().count(b"\n") < 10:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    program.kill()
+    program.wait()
+    assert not target.exists()
+    lines = kept.read_text().splitlines()
+    assert 10 <= len(lines) < 82
+    sys.path.insert(0, str(tmp_path))
+    try:
+        result = command(*call)
+    finally:
+        sys.path.remove(str(tmp_path))
+        sys.modules.pop("slow", None)
+    assert result.exit_code == 0, result.output
+    assert not kept.exists()
+    random = evaluate("random", "draw1", 40, progress=False).agents["random"].model_copy(update={"ms_per_game": 0})
+    for played in json.loads(target.read_text())["agents"].values():
+        assert type(random).model_validate({**played, "ms_per_game": 0}) == random
+
+
 # --- command line ------------------------------------------------------------------------------------
 
 
@@ -229,6 +338,11 @@ def test_a_result_is_never_overwritten_by_accident(tmp_path: Path) -> None:
         (("--variant", "draw1", "--agent", "colins"), "no such agent: 'colins'; known: random, greedy, collins"),
         (("--variant", "draw1", "--agent", "gone:factory"), "cannot import 'gone': No module named 'gone'"),
         (("--variant", "draw1", "--agent", "policy:gone"), "there is no file 'gone'"),
+        (("--variant", "draw1", "--agent", "collins", "--backend", "x"), "backend is 'x'; allowed: processes, ray"),
+        (
+            ("--variant", "draw1", "--agent", f"{__name__}:Locked", "--workers", "2"),
+            "cannot be sent to other processes",
+        ),
         (("--variant", "draw1", "--agent", "collins", "--deals", "2000000"), "deals is 2000000; allowed: 1 to 1000000"),
         (
             ("--variant", "draw1", "--agent", f"{__name__}:Offside", "--deals", "5"),

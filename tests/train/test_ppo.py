@@ -154,6 +154,7 @@ def test_sampled_play_follows_the_distribution_of_the_network():
     games = Games(1, rules)
     games.deal([0])
     views, masks = games.views().repeat(4000), games.masks.repeat(4000, axis=0)
+    views["steps"] = np.arange(4000)  # the network does not see them, chance does
     agent = PolicyAgent(network, play="sampled", talon="draw", no_repeats=False)
     agent.start(4000, rules, seed=1)
     shares = np.bincount(agent.act(views, masks), minlength=313) / 4000
@@ -161,6 +162,10 @@ def test_sampled_play_follows_the_distribution_of_the_network():
     logits = network(observation)[0].masked_fill(torch.from_numpy(masks[0] == 0), -torch.inf)
     np.testing.assert_allclose(shares, torch.softmax(logits, 0).detach().numpy(), atol=0.03)
     assert shares[masks[0] == 0].sum() == 0
+    assert agent.act(views[50:250], masks[50:250]).tolist() == agent.act(views, masks)[50:250].tolist()
+    again = PolicyAgent(network, play="sampled", talon="draw", no_repeats=False)
+    again.start(4000, rules, seed=2)
+    assert again.act(views, masks).tolist() != agent.act(views, masks).tolist()
 
 
 def test_files_that_are_no_policy_are_refused(tmp_path):

@@ -7,7 +7,8 @@ from math import isclose
 import numpy as np
 import pytest
 
-from train.statistics import Pairs, count_pairs, difference_interval, mcnemar_p_value, wilson_interval
+from klondike_env.intervals import wilson_interval
+from train.statistics import Pairs, count_pairs, difference_interval, mcnemar_p_value
 
 Z_SQUARED = 1.959964**2
 

@@ -1,0 +1,128 @@
+"""Advice for a player: how likely a win is after each legal action, for all that the player can know.
+
+The unseen cards are laid at random many times, and in each of these games every action is tried out and the list of
+`agents.tuned` plays on to the end. A better player wins more often than these shares say, so they are best
+compared with each other. Once the place of at most one card is unknown, the solver tells what is so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.endgame import n_unseen
+from agents.rollout import ListPlayouts
+from agents.rollout_search import SEARCH, begin_searches
+from agents.tuned import TunedAgent
+from klondike_env.checks import check_whole_number, whole_number
+from klondike_env.engine.games import Games
+from klondike_env.engine.state import OUTCOME_NAMES, PLAYING
+from klondike_env.intervals import Interval, wilson_interval
+from klondike_env.position import read_position
+from klondike_env.rules import Rules, preset
+from klondike_env.solver.play import hint
+from klondike_env.solver.solve import Limits
+from klondike_env.solver.verdicts import SOLVED, UNDECIDED
+
+DEFAULT_SAMPLES = 1000
+_EXACT = {SOLVED: 1.0}  # any other verdict is a chance of 0
+_LIMITS = Limits(visits=200_000, seconds=None)  # of the solver, for each action
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What one action is worth.
+
+    Attributes:
+        action: the action, see `klondike_env.engine.actions`.
+        chance: the share of games that were won after it, 0 to 1.
+        interval: the 95 % interval of that share; of no width where the solver has told.
+    """
+
+    action: int
+    chance: float
+    interval: Interval
+
+
+def advise(
+    game: Any,
+    rules: Rules | str = "draw1",
+    *,
+    samples: int = DEFAULT_SAMPLES,
+    talon: str = "draw",
+    seed: int = 0,
+) -> list[Advice]:
+    """Tell how likely a win is after each legal action. Hidden cards are not looked at.
+
+    Args:
+        game: a single environment in the middle of a game; else a deal number, a position as text or a STATE record.
+        rules: the rules, or a preset's name; those of the environment where one is given.
+        samples: games that each action is tried out in.
+        talon: how actions meet the stock, "draw" or "reach"; as in the environment where one is given.
+        seed: of chance.
+
+    Returns:
+        One entry for each legal action, the best first.
+
+    Raises:
+        ValueError: an argument is not allowed, the position is not possible, or the game is over.
+    """
+    samples = check_whole_number("samples", samples, 1)
+    seed = check_whole_number("seed", seed, 0)
+    games = _games_of(game, preset(rules) if isinstance(rules, str) else rules, talon, seed)
+    views = games.views()
+    told = _told_by_solver(games) if n_unseen(views)[0] <= 1 else []
+    return told or _tried_out(views, games, samples, seed)
+
+
+def _games_of(game: Any, rules: Rules, talon: str, seed: int) -> Games:
+    """The game that a user names, as a batch of one.
+
+    Raises:
+        ValueError: as for `advise`.
+    """
+    if hasattr(game, "unwrapped"):
+        games: Games = game.unwrapped.games.take([0])
+        if games.outcomes[0] != PLAYING:
+            raise ValueError(f"the game is over ({OUTCOME_NAMES[games.outcomes[0]]}); call reset()")
+        return games
+    games = Games(1, rules, talon=talon, stall_limit=None)
+    if whole_number(game) is not None:
+        games.deal([game])
+    else:
+        games.start_positions(read_position(game, rules, np.random.default_rng(seed)))
+    return games
+
+
+def _told_by_solver(games: Games) -> list[Advice]:
+    """What the solver tells of a game whose cards are all known; nothing where it cannot tell."""
+    known = games.take([0])
+    known.shuffle_unseen(0)  # a single unseen card can lie in one place only
+    verdicts = hint(known.states[0], games.rules, _LIMITS, talon="reach" if games.setup.options.reach else "draw")
+    if UNDECIDED in verdicts.values():
+        return []
+    chances = {action: _EXACT.get(verdict, 0.0) for action, verdict in verdicts.items()}
+    return _best_first([Advice(action, chance, Interval(chance, chance)) for action, chance in chances.items()])
+
+
+def _tried_out(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
+    base = TunedAgent()
+    base.start(1, games.rules, seed)
+    playouts = ListPlayouts(base, games.rules, bool(games.setup.options.reach), seed)
+    row, searches = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=SEARCH)
+    begin_searches(games.masks, row, playouts.first_plays(views, games.masks, row), searches)
+    searches["over"] = False
+    playouts.sample(views, row, searches, samples)
+    advice = []
+    for place in range(int(searches["n_candidates"][0])):
+        action, change = (int(searches[name][0, place]) for name in ("action", "gained"))
+        wins = int(searches["n_won"][0]) + change - int(searches["lost"][0, place])
+        if action >= 0:  # the list's own play is to give up where it finds none
+            advice.append(Advice(action, wins / samples, wilson_interval(wins, samples)))
+    return _best_first(advice)
+
+
+def _best_first(advice: list[Advice]) -> list[Advice]:
+    return sorted(advice, key=lambda told: (-told.chance, told.action))
