@@ -8,7 +8,7 @@ rollout                        plays tried out from each position, see `agents.r
 rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, leave,
                                threads, base; base comes last and is any of these names
 bandit                         plays towards the best of all plays that cannot be taken back, see `agents.bandit`
-bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, threads
+bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, z, base, threads
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
