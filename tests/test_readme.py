@@ -52,6 +52,10 @@ def test_the_board_is_a_real_one():
     assert f"```\n{env.render()}\n```" in README
 
 
-def test_links_lead_to_files():
-    for link in re.findall(r"\]\(([^)#:]+)\)", README):
-        assert (ROOT / link).exists(), link
+def test_links_lead_to_files_and_headings():
+    for path, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", README):
+        page = ROOT / path if path else ROOT / "README.md"
+        assert page.exists(), path
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+            assert anchor in [re.sub(r"[^\w-]", "", heading.lower().replace(" ", "-")) for heading in headings], anchor
