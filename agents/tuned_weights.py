@@ -10,69 +10,69 @@ from klondike_env.rules import Rules
 _TABLE = (
     # draw1, draw3, classic, thumb_and_pouch
     # a whole run to another column that turns a card up
-    ("run", 17563, 12064, 9277, 10288),
+    ("run", 17563, 18835, 9277, 10288),
     # for each card face down under it
-    ("run_face_down", 507, 543, 1112, -108),
+    ("run_face_down", 507, 364, 1112, -108),
     # if it goes to an empty column
-    ("run_to_gap", -70, -235, -987, 464),
+    ("run_to_gap", -70, 179, -987, 464),
     # if one card is face down under it
-    ("run_last_face_down", 38, 27, 93, -605),
+    ("run_last_face_down", 38, -324, 93, -605),
     # a whole run that lies on the floor onto a card
-    ("built_run", 6897, 6195, -244, 12799),
+    ("built_run", 6897, 4973, -244, 12799),
     # if some card could then fill the gap
-    ("built_run_awaited", 73, 561, 936, 253),
+    ("built_run_awaited", 73, 900, 936, 253),
     # a column's last card to its foundation
-    ("up", 6419, 5612, 3874, 5724),
+    ("up", 6419, 6882, 3874, 5724),
     # if that turns a card up
-    ("up_turning", 34, 72, 324, 436),
+    ("up_turning", 34, -13, 324, 436),
     # for each card face down under it
-    ("up_turning_face_down", 408, 534, 421, 38),
+    ("up_turning_face_down", 408, 803, 421, 38),
     # for each card not home that could lie on it
-    ("up_user", -60, -350, -1237, 534),
+    ("up_user", -60, 167, -1237, 534),
     # if one of these lies on cards face down
-    ("up_host", 758, 190, -139, -279),
+    ("up_host", 758, 93, -139, -279),
     # if that empties the column
-    ("up_emptying", -166, 170, -103, -1336),
+    ("up_emptying", -166, 146, -103, -1336),
     # any talon card, for each card to pass on the way to it
-    ("talon_distance", 9, -46, 119, -756),
+    ("talon_distance", 9, -51, 119, -756),
     # for each card in reach afterwards that could be played
-    ("talon_useful", -371, 1125, 360, 578),
+    ("talon_useful", -371, 1551, 360, 578),
     # for each card in reach afterwards
-    ("talon_reachable", -126, -459, 29, 123),
+    ("talon_reachable", -126, -609, 29, 123),
     # a talon card to a column
-    ("down", 5100, 4912, 9654, 7305),
+    ("down", 5100, 3626, 9654, 7305),
     # for each rank above the ace
-    ("down_rank", 52, 140, 397, -24),
+    ("down_rank", 52, 232, 397, -24),
     # for each card not home that could lie on it
-    ("down_user", -383, -77, 70, 478),
+    ("down_user", -383, -219, 70, 478),
     # if one of these lies on cards face down
-    ("down_host", -2, -90, -34, 1054),
+    ("down_host", -2, -277, -34, 1054),
     # for each of them, at most
-    ("down_host_face_down", 629, 882, 368, 925),
+    ("down_host_face_down", 629, 1058, 368, 925),
     # else, if one of these is a talon card in reach
-    ("down_chain", 360, 299, -536, -41),
+    ("down_chain", 360, 387, -536, -41),
     # if it goes to an empty column
-    ("down_to_gap", -17, -30, -485, 49),
+    ("down_to_gap", -17, -992, -485, 49),
     # if it goes to an empty column and hosts a run that lies on cards face down
-    ("down_to_gap_host", 392, -51, 261, 433),
+    ("down_to_gap_host", 392, 285, 261, 433),
     # a talon card to its foundation
-    ("talon_up", 6499, 6729, 5075, 4682),
+    ("talon_up", 6499, 5431, 5075, 4682),
     # for each card not home that could lie on it
-    ("talon_up_user", -869, -623, 597, 174),
+    ("talon_up_user", -869, -461, 597, 174),
     # if one of these lies on cards face down
-    ("talon_up_host", -539, -29, -913, 22),
+    ("talon_up_host", -539, -393, -913, 22),
     # if the next card of its suit is the last of a column
-    ("talon_up_chain", 613, 238, 762, 399),
+    ("talon_up_chain", 613, 1062, 762, 399),
     # a foundation card back to a column for a run that lies on cards face down
-    ("back_host", 886, 2063, 3186, 973),
+    ("back_host", 886, 2612, 3186, 973),
     # for each of them, at most
-    ("back_host_face_down", 122, -87, 166, 157),
+    ("back_host_face_down", 122, -237, 166, 157),
     # the same for a talon card in reach
-    ("back_talon", 69, 1098, 1579, 654),
+    ("back_talon", 69, 1480, 1579, 654),
     # the same for a run that lies on the floor
-    ("back_built_run", 733, 367, -183, 1244),
+    ("back_built_run", 733, 67, -183, 1244),
     # a run split to free a card that its foundation takes
-    ("split", 704, 304, 783, 795),
+    ("split", 704, 243, 783, 795),
 )
 _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])
