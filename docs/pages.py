@@ -16,6 +16,7 @@ from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, N
 from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
+from klondike_env.solver import study, study_report
 
 _RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
@@ -179,6 +180,21 @@ def _cells(rules: Rules) -> list[str]:
     return [str(_RULE_TEXTS.get(name, {}).get(value, value)) for name, value in rules.to_dict().items()]
 
 
+def study_page() -> str:
+    """What the verdicts that come with the package tell of how many deals can be won."""
+    return f"""\
+# How many deals can be won
+
+With all cards known, and by the verdicts on training deals that come with the package, as `klondike study` prints
+them. {study_report.CAPTION}
+Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
+Patience Games", JAIR 85:21 (2026). Need of worrying back is a share of the deals that are won with it, among those
+that were solved with and without.
+
+{study_report.table_of(study.study(show_progress=False)).markdown()}
+"""
+
+
 def pages() -> dict[str, str]:
     """All generated pages: path in the site -> text."""
     of_presets = {
@@ -188,6 +204,7 @@ def pages() -> dict[str, str]:
         "environments/index.md": environment_index(),
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
+        "study.md": study_page(),
     }
 
 

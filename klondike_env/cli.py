@@ -172,7 +172,7 @@ def study(
     from klondike_env.rules import Rules, preset
     from klondike_env.solver import study as studies  # imports what compiles, as the next one does
     from klondike_env.solver.solve import Limits
-    from klondike_env.solver.study_report import check_plot, plot_of, table_of
+    from klondike_env.solver.study_report import CAPTION, check_plot, plot_of, table_of
 
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
@@ -194,7 +194,7 @@ def study(
         table = table_of(lines)
         if plot is not None:
             plot_of(lines).savefig(plot, dpi=150)
-    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
+    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table.rich(CAPTION))
 
 
 @app.command()

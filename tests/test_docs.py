@@ -11,6 +11,8 @@ from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS
 from klondike_env.reward import SCHEMES
 from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
+from klondike_env.solver.labels import kept_labels
+from klondike_env.solver.study import name_of
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
@@ -58,6 +60,11 @@ def test_rules_are_told_in_words_or_as_keywords():
     for name in RULE_FIELDS:
         assert f"| `{name}` | `" in PAGES["environments/custom.md"]
         assert f"| `{name}` | `" not in PAGES["environments/draw1.md"].split("## Arguments")[1]
+
+
+def test_the_study_is_made_from_the_verdicts_that_come_with_the_package():
+    for rules, labels in kept_labels().items():
+        assert f"| {name_of(rules)} | {len(labels.verdicts):,} | " in PAGES["study.md"]
 
 
 def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():

@@ -3,37 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
-
-import rich.table
 
 from klondike_env.bench import solving
 from klondike_env.bench.ours import DEFAULT_VARIANT
 from klondike_env.bench.peers import PEERS
 from klondike_env.rules import GYM_IDS
-
-
-@dataclass(frozen=True)
-class Table:
-    """Headers of columns, and rows of as many cells; figures are in all columns but the first."""
-
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-    def markdown(self) -> str:
-        """The table as Markdown."""
-        rule = ("---", *["---:"] * (len(self.headers) - 1))
-        return "\n".join(f"| {' | '.join(cells)} |" for cells in (self.headers, rule, *self.rows))
-
-    def rich(self) -> rich.table.Table:
-        """The table for a terminal."""
-        table = rich.table.Table()
-        for index, header in enumerate(self.headers):
-            table.add_column(header.replace("`", ""), justify="right" if index else "left")
-        for row in self.rows:
-            table.add_row(*(cell.replace("`", "") for cell in row))
-        return table
+from klondike_env.tables import Table
 
 
 def tables_of(figures: dict[str, Any]) -> list[Table]:

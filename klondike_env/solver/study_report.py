@@ -8,36 +8,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gymnasium.error import DependencyNotInstalled
-from rich.table import Table
 
 from klondike_env.solver.study import PUBLISHED_NECESSITY, PUBLISHED_WINNABLE, Line, Published, Share, name_of
 from klondike_env.solver.verdicts import VERDICTS
+from klondike_env.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+CAPTION = "95 % intervals: the lower bound counts undecided deals as lost, the upper as won."
 
 _WINNABLE, _NEEDED = "winnable %", "need worrying back %"
 
 
 def table_of(lines: Sequence[Line]) -> Table:
     """Counts, shares with their intervals, and published figures beside them."""
-    table = Table(caption="95 % intervals: the lower bound counts undecided deals as lost, the upper as won.")
-    table.add_column("game")
-    for heading in ("deals", *VERDICTS, _WINNABLE, "published", _NEEDED, "undecided %", "published"):
-        table.add_column(heading, justify="right")
-    for line in lines:
-        rules, verdicts, needed = line.verdicts.rules, line.verdicts, line.necessity
-        table.add_row(
-            name_of(rules),
-            f"{len(verdicts.codes):,}",
-            *(f"{verdicts.count(verdict):,}" for verdict in VERDICTS),
-            percent(line.winnable),
-            _published(PUBLISHED_WINNABLE.get(rules)),
-            percent(needed) if needed else "",
-            f"{100 * needed.unknown / needed.total:.2f}" if needed else "",
-            _published(PUBLISHED_NECESSITY.get(rules)),
-        )
-    return table
+    headers = ("game", "deals", *VERDICTS, _WINNABLE, "published", _NEEDED, "undecided %", "published")
+    return Table(headers, tuple(_row_of(line) for line in lines))
+
+
+def _row_of(line: Line) -> tuple[str, ...]:
+    rules, verdicts, needed = line.verdicts.rules, line.verdicts, line.necessity
+    return (
+        name_of(rules),
+        f"{len(verdicts.codes):,}",
+        *(f"{verdicts.count(verdict):,}" for verdict in VERDICTS),
+        percent(line.winnable),
+        _published(PUBLISHED_WINNABLE.get(rules)),
+        percent(needed) if needed else "",
+        f"{100 * needed.unknown / needed.total:.2f}" if needed else "",
+        _published(PUBLISHED_NECESSITY.get(rules)),
+    )
 
 
 def percent(share: Share) -> str:
