@@ -97,8 +97,9 @@ def test_a_missing_ray_is_named(monkeypatch):
         share(square, range(3), backend="ray")
 
 
+# A program that is started in the background, as these tests may be, would ignore Ctrl-C.
 SLEEPERS = """
-import os, sys, time
+import os, signal, sys, time
 from pathlib import Path
 from klondike_env.work import share
 
@@ -107,6 +108,7 @@ def sleep(number):
     time.sleep(300)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     list(share(sleep, range(9), workers=2))
 """
 

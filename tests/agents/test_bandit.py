@@ -71,14 +71,14 @@ def test_small_free_searches_say_what_the_solver_says(draw_count: int) -> None:
 
 def test_small_column_searches_say_what_the_solver_says_under_any_rules() -> None:
     chance, certain = random.Random(3), 0
-    for _ in range(100):
+    for _ in range(50):
         rules = small_rules(chance)
         states = np.array([record(random_position(chance, rules, chance.randint(2, 5)), rules) for _ in range(3)])
         states = states[states["outcome"] == PLAYING]
         verdicts = np.zeros(len(states), dtype=np.int64)
         judge_columns(states, rules.params(), columns.SmallSearch.of(1000, rules), verdicts)
         certain += assert_judged(states, rules, verdicts)
-    assert certain > 200
+    assert certain > 90
 
 
 # --- the race ----------------------------------------------------------------------------------------
