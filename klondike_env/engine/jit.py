@@ -8,7 +8,8 @@ setups made random play two and a half times slower.
 
 Compiled code is cached on disk. Numba watches only the file of the cached function itself, so a
 cached kernel would survive a change of a helper in another file. Here the stamp that numba compares
-is a digest of the kernel's file and of all files of ours that it imports, directly or not.
+is a digest of the kernel's file and of all files of ours that it imports, directly or not. And several
+processes may compile at the same time, see `_CacheFile`.
 
 Numba keeps the cache beside the sources, or in the user's cache folder where those cannot be written
 to; `NUMBA_CACHE_DIR` names another. The first kernel that is not in it yet is announced on the standard
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -87,7 +89,7 @@ class _Announcer(Listener):
 
 
 _announcer = _Announcer()
-register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+register("numba:compile", _announcer)
 
 _OPTIONS: dict[str, Any] = {"nogil": True}
 _FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True}
@@ -100,13 +102,30 @@ def _compile(function: Function) -> Any:
         return numba.njit(**_OPTIONS)(function)
 
 
+class _CacheFile(IndexDataCacheFile):
+    """A kernel's cache that processes may fill at the same time.
+
+    Numba numbers the files of compiled code, and names a file in the index before it is written. So two processes that
+    begin with an empty or a stale cache can give two signatures the same file; code of the wrong signature, once
+    loaded, writes to memory that is not its own. Here the signature names the file, which is written first.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep compiled code. If another process saves at the same time one entry may be lost, and is compiled anew."""
+        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        self._save_data(name, data)
+        self._save_index({**self._load_index(), key: name})
+
+
 def _keep_on_disk(dispatcher: Any) -> None:
     """Cache what is compiled, unless no folder can be written to."""
     try:
         dispatcher.enable_caching()
     except RuntimeError:
         return
-    dispatcher._cache._cache_file._source_stamp = source_digest(Path(dispatcher.py_func.__code__.co_filename))
+    cache = dispatcher._cache
+    stamp = source_digest(Path(dispatcher.py_func.__code__.co_filename))
+    cache._cache_file = _CacheFile(cache.cache_path, cache._impl.filename_base, stamp)
 
 
 def kernel(function: Function) -> Function:

@@ -140,6 +140,29 @@ def sources_of_two_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path
 
 
+def test_processes_that_compile_at_the_same_time_never_give_two_signatures_one_file(tmp_path: Path) -> None:
+    one, other = (jit._CacheFile(str(tmp_path), "kernel", "stamp") for _ in range(2))
+    index = tmp_path / "kernel.nbi"
+    one.save("int64", "code for int64")
+    index_of_one = index.read_bytes()
+    index.unlink()  # the other process has looked before it was there
+    other.save("float64", "code for float64")
+    assert other.load("float64") == "code for float64"
+    index.write_bytes(index_of_one)  # which was written last
+    assert one.load("int64") == "code for int64"
+    assert one.load("float64") is None  # lost, and will be compiled anew
+    one.save("float64", "code for float64")
+    assert [one.load(key) for key in ("int64", "float64")] == ["code for int64", "code for float64"]
+
+
+def test_code_is_in_the_index_only_once_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = jit._CacheFile(str(tmp_path), "kernel", "stamp")
+    monkeypatch.setattr(cache, "_save_data", lambda name, data: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cache.save("int64", "code")
+    assert not (tmp_path / "kernel.nbi").exists()
+
+
 @pytest.mark.parametrize(
     ("edited", "matters"),
     [
