@@ -17,17 +17,17 @@ from agents.rollout import ListPlayouts
 from agents.rollout_search import SEARCH, begin_searches
 from agents.tuned import TunedAgent
 from klondike_env.checks import check_whole_number, whole_number
+from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING
 from klondike_env.intervals import Interval, wilson_interval
 from klondike_env.position import read_position
-from klondike_env.rules import Rules, preset
+from klondike_env.rules import Rules, rules_of
 from klondike_env.solver.play import hint
 from klondike_env.solver.solve import Limits
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
 DEFAULT_SAMPLES = 1000
-_EXACT = {SOLVED: 1.0}  # any other verdict is a chance of 0
 _LIMITS = Limits(visits=200_000, seconds=None)  # of the solver, for each action
 
 
@@ -71,7 +71,7 @@ def advise(
     """
     samples = check_whole_number("samples", samples, 1)
     seed = check_whole_number("seed", seed, 0)
-    games = _games_of(game, preset(rules) if isinstance(rules, str) else rules, talon, seed)
+    games = _games_of(game, rules_of(rules), talon, seed)
     views = games.views()
     told = _told_by_solver(games) if n_unseen(views)[0] <= 1 else []
     return told or _tried_out(views, games, samples, seed)
@@ -103,25 +103,18 @@ def _told_by_solver(games: Games) -> list[Advice]:
     verdicts = hint(known.states[0], games.rules, _LIMITS, talon="reach" if games.setup.options.reach else "draw")
     if UNDECIDED in verdicts.values():
         return []
-    chances = {action: _EXACT.get(verdict, 0.0) for action, verdict in verdicts.items()}
+    chances = {action: float(verdict == SOLVED) for action, verdict in verdicts.items()}
     return _best_first([Advice(action, chance, Interval(chance, chance)) for action, chance in chances.items()])
 
 
 def _tried_out(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
-    base = TunedAgent()
-    base.start(1, games.rules, seed)
-    playouts = ListPlayouts(base, games.rules, bool(games.setup.options.reach), seed)
+    playouts = ListPlayouts(TunedAgent(), games.rules, bool(games.setup.options.reach), seed)
     row, searches = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=SEARCH)
-    begin_searches(games.masks, row, playouts.first_plays(views, games.masks, row), searches)
-    searches["over"] = False
+    begin_searches(games.masks, row, np.array([RESIGN]), searches)  # beside giving up, what wins is gained
     playouts.sample(views, row, searches, samples)
-    advice = []
-    for place in range(int(searches["n_candidates"][0])):
-        action, change = (int(searches[name][0, place]) for name in ("action", "gained"))
-        wins = int(searches["n_won"][0]) + change - int(searches["lost"][0, place])
-        if action >= 0:  # the list's own play is to give up where it finds none
-            advice.append(Advice(action, wins / samples, wilson_interval(wins, samples)))
-    return _best_first(advice)
+    others = slice(1, int(searches["n_candidates"][0]))
+    won = zip(searches["action"][0, others].tolist(), searches["gained"][0, others].tolist(), strict=True)
+    return _best_first([Advice(action, wins / samples, wilson_interval(wins, samples)) for action, wins in won])
 
 
 def _best_first(advice: list[Advice]) -> list[Advice]:

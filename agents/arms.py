@@ -276,7 +276,8 @@ def enter_base_arm(
 def base_play(states: np.ndarray, i: int, base: Base, rules: RuleParams) -> int:
     """What the base plays, or RESIGN; with redeals without limit talon cards are played directly."""
     if base.is_tuned:
-        return choose_tuned(states, i, rules, base.weights, base.returned, base.games, base.layouts)
+        base.trial[0] = states[i]  # of which there is one, as of what the list remembers
+        return choose_tuned(base.trial, 0, rules, base.weights, base.returned, base.games, base.layouts)
     reach = 1 if rules.redeals == UNLIMITED else 0
     action = first_play(states, i, rules, reach, base.trial, base.moved)
     return RESIGN if reach and action == STOCK_ACTION else action

@@ -21,13 +21,15 @@ import numpy as np
 
 from agents.arms import Base, Exploration
 from agents.base import Agent
+from agents.budget import check_budget, check_z
 from agents.chance import visible_word
 from agents.collins import CollinsAgent
+from agents.endgame import line_to_win, n_unseen
 from agents.race import Field, Judge, line_up, n_determinizations, race, winner
 from agents.tuned import TunedAgent
-from klondike_env.cards import N_CARDS, UNSEEN
+from klondike_env.cards import N_CARDS
 from klondike_env.checks import check_choice, check_whole_number
-from klondike_env.engine.actions import RESIGN, STOCK_ACTION
+from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.apply import apply
 from klondike_env.engine.determinize import determinize_view
 from klondike_env.engine.jit import kernel
@@ -37,9 +39,6 @@ from klondike_env.engine.state import PLAYING, STATE
 from klondike_env.engine.threads import run_sliced
 from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
-from klondike_env.solver.columns import ColumnSearch
-from klondike_env.solver.free import FreeSearch, supports
-from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
 DEFAULT_SAMPLES = 100
 DEFAULT_VISITS = 1000
@@ -117,9 +116,9 @@ class Planner:
 
     def plan(self, view: np.ndarray) -> Plan:
         """What to play on a view, STATE[1]."""
-        n_unseen = int(np.count_nonzero(view["columns"] == UNSEEN) + np.count_nonzero(view["talon"] == UNSEEN))
-        line = self._winning_line(view) if n_unseen <= 1 else None
-        actions = self._way_to_best(view, n_unseen) if line is None else line
+        unseen, reach = int(n_unseen(view)[0]), self._rules.redeals is None
+        line = line_to_win(view, self._rules, reach, _EXACT_VISITS) if unseen <= 1 else None
+        actions = self._way_to_best(view, unseen) if line is None else line
         keys = np.zeros(len(actions), dtype=np.uint64)
         self._fill_in(view)
         write_line_keys(self._records, np.array(actions, dtype=np.int64), self._params, keys)
@@ -131,17 +130,7 @@ class Planner:
         fill_in(self._records, self._cards)
         return self._records[:1]
 
-    def _winning_line(self, view: np.ndarray) -> list[int] | None:
-        """Where all cards are known: a line to a win, none if there is none; None if that is not known."""
-        state = self._fill_in(view).copy()
-        search = FreeSearch(state, self._rules) if supports(self._rules) else ColumnSearch(state, self._rules)
-        verdict = search.run(_EXACT_VISITS)
-        if verdict == SOLVED:
-            implied = STOCK_ACTION if self._rules.redeals is None else RESIGN  # what is no action, as talon is "reach"
-            return [action for action in search.actions() if action != implied]
-        return [] if verdict == UNSOLVABLE else None
-
-    def _way_to_best(self, view: np.ndarray, n_unseen: int) -> list[int]:
+    def _way_to_best(self, view: np.ndarray, unseen: int) -> list[int]:
         """The moves that lead to the best arm, and its action."""
         exploration, field = self._exploration, self._field
         exploration.records[0] = self._fill_in(view)[0]
@@ -151,10 +140,10 @@ class Planner:
         if n_arms == 0:
             return []
         line_up(exploration.records, exploration.arms, n_arms, field)
-        return exploration.way_to(self._best_arm(n_arms, base, n_unseen, np.uint64(seed_for(view, self._seed))))
+        return exploration.way_to(self._best_arm(n_arms, base, unseen, np.uint64(seed_for(view, self._seed))))
 
-    def _best_arm(self, n_arms: int, base: int, n_unseen: int, seed: np.uint64) -> int:
-        n_all = n_determinizations(n_unseen)
+    def _best_arm(self, n_arms: int, base: int, unseen: int, seed: np.uint64) -> int:
+        n_all = n_determinizations(unseen)
         samples = int(min(self._budget.samples, n_all))
         stride = samples if self._budget.seconds == inf else _BETWEEN_LOOKS
         done, start = 0, time.perf_counter()
@@ -197,15 +186,13 @@ class BanditAgent(Agent):
         threads: int = 1,
     ) -> None:
         self.name = "bandit"
-        self.samples = _samples(samples, seconds_per_move)
+        self.samples = check_budget(samples, seconds_per_move, DEFAULT_SAMPLES, MAX_SAMPLES)
         self.seconds_per_move = seconds_per_move
         self.visits = check_whole_number("visits", visits, 1)
         if not 0 <= blind <= 1:
             raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
         self.blind = blind
-        if not z >= 0:
-            raise ValueError(f"z is {z!r}; allowed: a number from 0")
-        self.z = z
+        self.z = check_z(z)
         self.threads = check_whole_number("threads", threads, 1)
         self.base = check_choice("base", base, tuple(_BASES))
         self._base = _BASES[base]()
@@ -252,12 +239,3 @@ class BanditAgent(Agent):
             return RESIGN
         # Only where moves that were not ours have barred the way, for what is repeated is masked.
         return plan.actions[0] if masks[row, plan.actions[0]] else int(masks[row].argmax())
-
-
-def _samples(samples: int | None, seconds_per_move: float | None) -> int:
-    """The most samples for each decision."""
-    if seconds_per_move is not None and not seconds_per_move > 0:
-        raise ValueError(f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit")
-    if samples is None:
-        return DEFAULT_SAMPLES if seconds_per_move is None else MAX_SAMPLES
-    return check_whole_number("samples", samples, 0, MAX_SAMPLES, " or None for the default")

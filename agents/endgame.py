@@ -8,8 +8,7 @@ from klondike_env.cards import N_CARDS, UNSEEN
 from klondike_env.engine.actions import RESIGN, STOCK_ACTION
 from klondike_env.engine.determinize import determinize_views
 from klondike_env.rules import Rules
-from klondike_env.solver.columns import ColumnSearch
-from klondike_env.solver.free import FreeSearch, supports
+from klondike_env.solver.solve import search_for
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
 _VISITS = 20_000  # far more than nearly all such positions need
@@ -19,6 +18,27 @@ def n_unseen(views: np.ndarray) -> np.ndarray:
     """How many places are unseen in each view: int64[n]."""
     in_columns = np.count_nonzero(views["columns"] == UNSEEN, axis=(1, 2))
     return in_columns + np.count_nonzero(views["talon"] == UNSEEN, axis=1)
+
+
+def line_to_win(view: np.ndarray, rules: Rules, reach: bool, visits: int) -> list[int] | None:
+    """The actions to a win where the place of at most one card is unknown.
+
+    Args:
+        view: STATE[1].
+        rules: its rules.
+        reach: whether seen talon cards are played directly.
+        visits: positions that the solver may visit.
+
+    Returns:
+        The actions; none where there is no win; None where the solver does not find out.
+    """
+    record = view.copy()
+    determinize_views(record, np.zeros(1, dtype=np.uint64), np.zeros(N_CARDS, dtype=np.uint8))
+    search = search_for(rules)(record[0], rules)
+    verdict = search.run(visits)
+    if verdict == SOLVED:
+        return [action for action in search.actions() if action != STOCK_ACTION or not reach]
+    return [] if verdict == UNSOLVABLE else None
 
 
 class Endgames:
@@ -63,11 +83,5 @@ class Endgames:
 
     def _solve(self, view: np.ndarray) -> list[int]:
         """The actions to a win, backwards; RESIGN where there is none, nothing where that is not known."""
-        record = view.copy()
-        determinize_views(record, np.zeros(1, dtype=np.uint64), np.zeros(N_CARDS, dtype=np.uint8))
-        search = (FreeSearch if supports(self._rules) else ColumnSearch)(record[0], self._rules)
-        verdict = search.run(_VISITS)
-        if verdict == UNSOLVABLE:
-            return [RESIGN]
-        line = search.actions() if verdict == SOLVED else []
-        return [action for action in reversed(line) if action != STOCK_ACTION or not self._reach]
+        line = line_to_win(view, self._rules, self._reach, _VISITS)
+        return [] if line is None else line[::-1] or [RESIGN]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from agents.board import fitting
 from klondike_env.cards import N_CARDS, N_SUITS, UNSEEN, rank_of, suit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.lanes import (
@@ -21,7 +22,6 @@ from klondike_env.engine.lanes import (
     bit_of,
     card_of_bit,
     count_cards,
-    fitting_on,
     lowest_bit,
 )
 from klondike_env.engine.mixer import shuffle
@@ -88,15 +88,6 @@ CARDS = sum(FULL_LANE << LANE * suit for suit in range(N_SUITS))
 def hosts_of(card: int, rules: RuleParams) -> int:
     """The set of cards on which a card may be built; above the kings there is none."""
     return (int(_HOST_SUITS[rules.build, suit_of(card)]) << (rank_of(card) + 1)) & CARDS
-
-
-@kernel
-def fitting(cards: int, rules: RuleParams) -> int:
-    """The set of cards that may be built on one of a set of cards."""
-    found = 0
-    for suit in range(N_SUITS):
-        found |= fitting_on(cards, suit, rules.build)
-    return found
 
 
 # --- reading a position ------------------------------------------------------------------------------
@@ -271,11 +262,18 @@ def lay_single(games: np.ndarray, g: int, card: int, target: int) -> None:
 
 
 @kernel
+def pass_home(games: np.ndarray, g: int, card: int) -> None:
+    """Let the foundation of a card's suit gain it, or lose it, whichever it can."""
+    bit = bit_of(card)
+    games[g]["next"] ^= bit | bit << 1
+
+
+@kernel
 def put_up_top(games: np.ndarray, g: int, column: int, layouts: np.ndarray) -> None:
     """Put the last card of a column on its foundation."""
     card = int(games[g]["top"][column])
     bit = bit_of(card)
-    games[g]["next"] ^= bit | bit << 1
+    pass_home(games, g, card)
     games[g]["tops"] &= ~bit
     games[g]["face_up"] &= ~bit
     if int(games[g]["head"][column]) == card:
@@ -285,13 +283,6 @@ def put_up_top(games: np.ndarray, g: int, column: int, layouts: np.ndarray) -> N
         below = int(games[g]["below"][card])
         games[g]["top"][column] = below
         games[g]["tops"] |= bit_of(below)
-
-
-@kernel
-def take_down(games: np.ndarray, g: int, card: int) -> None:
-    """Take a card off its foundation."""
-    bit = bit_of(card)
-    games[g]["next"] ^= bit | bit << 1
 
 
 @kernel
@@ -444,7 +435,7 @@ def play_run(games: np.ndarray, g: int, source: int, gaps: int, layouts: np.ndar
 def play_up(games: np.ndarray, g: int, wanted: int, card: int, layouts: np.ndarray) -> None:
     """Step 2: a card to its foundation, from the columns left to right, then from the waste, where it is `card`."""
     if wanted & int(games[g]["tops"]) == 0:
-        games[g]["next"] ^= bit_of(card) | bit_of(card) << 1
+        pass_home(games, g, card)
         take_waste(games, g, card)
         return
     column = 0
@@ -461,7 +452,7 @@ def play_down(games: np.ndarray, g: int, candidates: int, followers: int, rules:
         candidates ^= bit
         bit = lowest_bit(candidates)
     card = card_of_bit(bit)
-    take_down(games, g, card)
+    pass_home(games, g, card)
     lay_single(games, g, card, find_column(games, g, card, 0, rules))
 
 

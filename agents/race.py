@@ -163,26 +163,41 @@ def try_arm(k: int, seed: np.uint64, sample: int, field: Field, judge: Judge, ru
 
 
 @kernel
+def points_of(field: Field, k: int, n: int, values: np.ndarray) -> float:
+    """What the verdicts on an arm in `n` determinizations add up to."""
+    points = 0.0
+    for sample in range(n):
+        points += values[field.verdicts[k, sample]]
+    return points
+
+
+@kernel
 def leader(field: Field, n_arms: int, n: int, values: np.ndarray) -> int:
     """The arm with the best verdicts in `n` determinizations, the first of equals."""
     best, most = 0, -1.0
     for k in range(n_arms):
-        points = 0.0
-        for sample in range(n if field.alive[k] else 0):
-            points += values[field.verdicts[k, sample]]
-        if field.alive[k] and points > most:
-            best, most = k, points
+        if field.alive[k]:
+            points = points_of(field, k, n, values)
+            if points > most:
+                best, most = k, points
     return best
 
 
 @kernel
-def lead(field: Field, k: int, best: int, n: int, values: np.ndarray) -> float:
-    """By how many standard errors an arm is behind the best one after `n` determinizations."""
+def gap(field: Field, k: int, best: int, n: int, values: np.ndarray) -> tuple[float, float]:
+    """How far an arm is behind the best one after `n` determinizations, and the squares of its parts added up."""
     behind, squares = 0.0, 0.0
     for sample in range(n):
         difference = values[field.verdicts[best, sample]] - values[field.verdicts[k, sample]]
         behind += difference
         squares += difference * difference
+    return behind, squares
+
+
+@kernel
+def lead(field: Field, k: int, best: int, n: int, values: np.ndarray) -> float:
+    """By how many standard errors an arm is behind the best one after `n` determinizations."""
+    behind, squares = gap(field, k, best, n, values)
     return behind / np.sqrt(squares) if squares > 0 else 0.0
 
 
@@ -196,15 +211,9 @@ def leads(field: Field, k: int, base: int, n: int, z: float, values: np.ndarray)
 @kernel
 def is_out(field: Field, k: int, best: int, n: int, values: np.ndarray) -> bool:
     """Whether an arm can be given up after `n` determinizations, in favour of the best one."""
-    points, behind, squares = 0.0, 0.0, 0.0
-    for sample in range(n):
-        value = values[field.verdicts[best, sample]]
-        difference = value - values[field.verdicts[k, sample]]
-        points += value
-        behind += difference
-        squares += difference * difference
+    behind, squares = gap(field, k, best, n, values)
     if squares == 0:
-        return points >= _ALIKE_AFTER
+        return points_of(field, best, n, values) >= _ALIKE_AFTER
     return behind >= _BEHIND * np.sqrt(squares + 1)
 
 

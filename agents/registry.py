@@ -5,7 +5,7 @@ policy:PATH                    a trained network, played as its training config 
 policy:PATH@argmax             the same, always its favourite action
 policy:PATH@sampled            the same, actions drawn from its probabilities
 rollout                        plays tried out from each position, see `agents.rollout`
-rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, leave,
+rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, z,
                                threads, base; base comes last and is any of these names
 bandit                         plays towards the best of all plays that cannot be taken back, see `agents.bandit`
 bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, z, base, threads

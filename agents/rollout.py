@@ -15,6 +15,7 @@ import time
 import numpy as np
 
 from agents.base import Agent
+from agents.budget import check_budget, check_z
 from agents.collins import CollinsAgent
 from agents.endgame import Endgames
 from agents.playout import GAME, LAYOUT, NEVER
@@ -62,12 +63,10 @@ class RolloutAgent(Agent):
     ) -> None:
         self.name = "rollout"
         self.base = _agent(base)
-        self.samples = _samples(samples, seconds_per_move)
+        self.samples = check_budget(samples, seconds_per_move, DEFAULT_SAMPLES, _NO_LIMIT, with_limit=False)
         self.seconds_per_move = seconds_per_move
         self.threads = check_whole_number("threads", threads, 1)
-        if not z >= 0:
-            raise ValueError(f"z is {z!r}; allowed: a number from 0")
-        self._confidence = Confidence(leave=z)
+        self._confidence = Confidence(leave=check_z(z))
         self._follow_base()
 
     def _follow_base(self) -> None:
@@ -149,12 +148,3 @@ def _agent(base: str | Agent) -> Agent:
     from agents.registry import load  # which imports this module
 
     return load(base)
-
-
-def _samples(samples: int | None, seconds_per_move: float | None) -> int:
-    """The most samples for each decision."""
-    if seconds_per_move is not None and not seconds_per_move > 0:
-        raise ValueError(f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit")
-    if samples is None:
-        return DEFAULT_SAMPLES if seconds_per_move is None else _NO_LIMIT
-    return check_whole_number("samples", samples, 0, also=" or None for the default")

@@ -21,29 +21,27 @@ from agents.playout import (
     lay_single,
     move_tail,
     move_whole,
+    pass_home,
     play_out,
     put_up_top,
     read_game,
     read_layout,
     stock_of,
-    take_down,
     take_waste,
     tap_stock,
 )
 from agents.tuned import play_out_tuned
-from klondike_env.cards import card_at, rank_of
 from klondike_env.engine.actions import (
     N_ACTIONS,
     N_DESTINATIONS,
-    ONTO_SUIT,
     RESIGN,
     STOCK_ACTION,
     TO_FOUNDATION,
-    TO_GAP,
 )
+from klondike_env.engine.apply import target_column
 from klondike_env.engine.determinize import gather_unplaced
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of, count_cards
+from klondike_env.engine.lanes import count_cards
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
 from klondike_env.engine.state import FOUNDATION, TALON
 from klondike_env.engine.stock import tap
@@ -165,17 +163,6 @@ def reach_card(games: np.ndarray, g: int, card: int, layouts: np.ndarray, rules:
 
 
 @kernel
-def target_column(views: np.ndarray, i: int, games: np.ndarray, g: int, card: int, destination: int) -> int:
-    """The column an action leads to."""
-    if destination != TO_GAP:
-        return int(views[i]["place"][card_at(rank_of(card) + 1, destination - ONTO_SUIT)])
-    column = 0
-    while int(views[i]["height"][column]) > 0:
-        column += 1
-    return column
-
-
-@kernel
 def play_action(
     views: np.ndarray, i: int, action: int, games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams
 ) -> None:
@@ -189,13 +176,13 @@ def play_action(
         reach_card(games, g, card, layouts, rules)
     if destination == TO_FOUNDATION:
         if place == TALON:
-            games[g]["next"] ^= bit_of(card) | bit_of(card) << 1
+            pass_home(games, g, card)
         else:
             put_up_top(games, g, place, layouts)
         return
-    target = target_column(views, i, games, g, card, destination)
+    target = target_column(views, i, card, destination)
     if place == FOUNDATION:
-        take_down(games, g, card)
+        pass_home(games, g, card)
     if place in (FOUNDATION, TALON):
         lay_single(games, g, card, target)
     elif int(games[g]["head"][place]) == card:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.base import Agent
+from agents.board import fitting
 from agents.playout import (
     CARDS,
     GAME,
@@ -27,19 +28,18 @@ from agents.playout import (
     column_of,
     find_column,
     find_cover,
-    fitting,
     index_talon,
     is_decided,
     lay_single,
     may_redeal,
     move_tail,
     move_whole,
+    pass_home,
     put_up_top,
     read_game,
     read_layout,
     set_of,
     stock_of,
-    take_down,
     take_waste,
     tap_stock,
     waste_card,
@@ -120,7 +120,7 @@ def find_reach(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams
     cards = 0
     while left != 0:
         if places & 1:
-            cards |= bit_of(int(layouts[0]["talon"][count_cards(lowest_bit(left) - 1)]))
+            cards |= set_of(int(layouts[0]["talon"][count_cards(lowest_bit(left) - 1)]))  # none if it is unseen
         places >>= 1
         left &= left - 1
     games[g]["reach"] = cards
@@ -401,7 +401,7 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
         take_waste(games, g, what)
         find_reach(games, g, layouts, rules)
     if choice.kind == TALON_UP:
-        games[g]["next"] ^= bit_of(what) | bit_of(what) << 1
+        pass_home(games, g, what)
         return
     target = target_of(games, g, choice, rules)
     if choice.kind == RUN:
@@ -410,7 +410,7 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
         move_tail(games, g, what, column_of(games, g, what), target)
     else:
         if choice.kind == BACK:
-            take_down(games, g, what)
+            pass_home(games, g, what)
         lay_single(games, g, what, target)
 
 

@@ -112,3 +112,12 @@ def preset(name: str) -> Rules:
     if not isinstance(name, str) or name not in PRESETS:
         raise ValueError(f"no such variant: {name!r}; known: {', '.join(PRESETS)}")
     return PRESETS[name]
+
+
+def rules_of(rules: Rules | str) -> Rules:
+    """The rules that a user gives: a `Rules` value, or those of a preset's name.
+
+    Raises:
+        ValueError: there is no such preset; the message lists them.
+    """
+    return rules if isinstance(rules, Rules) else preset(rules)

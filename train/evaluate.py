@@ -28,7 +28,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from agents import Agent, load
 from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
-from klondike_env.rules import PRESETS, Rules, preset
+from klondike_env.rules import PRESETS, Rules, preset, rules_of
 from klondike_env.work import WorkerDied
 from train.files import write_atomically
 from train.games import SharedGames
@@ -79,7 +79,7 @@ def evaluate(
         DependencyNotInstalled: Ray is not installed.
         WorkerDied: a worker was killed; what is in the file is kept.
     """
-    rules = preset(variant) if isinstance(variant, str) else variant
+    rules = rules_of(variant)
     name = variant if isinstance(variant, str) else CUSTOM
     how = {"batch": batch, "seed": seed, "workers": workers, "backend": backend}
     players, numbers = _players(agents), _deal_numbers(deals)

@@ -20,7 +20,7 @@ from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.games import TALON_MODES, Games
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, STATE, WON
 from klondike_env.position import format_position
-from klondike_env.rules import RULE_FIELDS, Rules, preset
+from klondike_env.rules import RULE_FIELDS, Rules, preset, rules_of
 from klondike_env.settings import check_legal
 from klondike_env.solver.solve import Limits, given_deck, given_record, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE
@@ -104,7 +104,7 @@ def analyse(played: PlayedGame, rules: Rules | str = "draw1", limits: Limits | N
     Raises:
         ValueError: as for `solve`; or an action is illegal, or comes after the end of the game.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     states = _positions(played, rules)
     n_actions = len(played.actions)
     low = n_actions if states["outcome"][-1] == WON else -1  # the last position known to be winnable
@@ -221,7 +221,7 @@ def format_game(played: PlayedGame, rules: Rules | str = "draw1") -> str:
     Raises:
         ValueError: the start is none.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     deal = whole_number(played.start)
     record = given_record(played.start)
     if deal is not None:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from klondike_env.deals import check_deals
 from klondike_env.result_file import ResultFile
-from klondike_env.rules import Rules, preset
+from klondike_env.rules import Rules, rules_of
 from klondike_env.solver.solve import Limits, solve
 from klondike_env.solver.verdicts import UNDECIDED, VERDICTS
 from klondike_env.work import share
@@ -62,7 +62,7 @@ def solve_many(
         DependencyNotInstalled: Ray is not installed.
         WorkerDied: a worker was killed; what is in the file is kept.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     limits = limits or Limits()
     numbers: list[int] = check_deals(list(deals)).tolist()
     if len(set(numbers)) < len(numbers):
@@ -72,15 +72,20 @@ def solve_many(
     left = [deal for deal in numbers if deal not in done]
     chunks = (left[start : start + _CHUNK] for start in range(0, len(left), _CHUNK))
     solve_chunk = partial(_solve_chunk, rules=rules, limits=limits)
+    undecided = _count_undecided(done.values())
     with _progress(show_progress) as progress:
-        bar = progress.add_task("", total=len(numbers), completed=len(numbers) - len(left), undecided=0)
+        bar = progress.add_task("", total=len(numbers), completed=len(numbers) - len(left), undecided=undecided)
         for rows in share(solve_chunk, chunks, workers=workers, backend=backend):
             done.update((row.deal, row) for row in rows)
             if results:
                 results.append(rows)
-            undecided = sum(row.verdict == UNDECIDED for row in done.values())
+            undecided += _count_undecided(rows)
             progress.update(bar, advance=len(rows), undecided=undecided)
     return [done[deal] for deal in numbers]
+
+
+def _count_undecided(rows: Iterable[Solved]) -> int:
+    return sum(row.verdict == UNDECIDED for row in rows)
 
 
 def _progress(visible: bool) -> Progress:

@@ -12,7 +12,7 @@ import numpy as np
 from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, WON
-from klondike_env.rules import Rules, preset
+from klondike_env.rules import Rules, rules_of
 from klondike_env.solver.solve import Limits, Solution, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
@@ -61,7 +61,7 @@ def end_of(position: Any, rules: Rules | str, actions: Sequence[int]) -> np.void
     Raises:
         ValueError: as for `solve`.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     record = record_of(position, rules)
     if not actions:
         return record[0]
@@ -110,7 +110,7 @@ def hint(
     Raises:
         ValueError: as for `solve`.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     record = record_of(position, rules)
     games = Games(1, rules, talon=talon, stall_limit=None)
     games.resume(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from klondike_env.engine.dealing import lay_out
 from klondike_env.engine.faults import check_record
 from klondike_env.engine.state import STATE, new_states
 from klondike_env.position import is_position, parse_position
-from klondike_env.rules import Rules, preset
+from klondike_env.rules import Rules, preset, rules_of
 from klondike_env.settings import read_deck
 from klondike_env.solver.columns import ColumnSearch
 from klondike_env.solver.free import FreeSearch, supports
@@ -119,10 +119,10 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
         ValueError: the position is not possible under the rules, cards of it are unknown, or it is nothing
             that stands for a position.
     """
-    rules = preset(rules) if isinstance(rules, str) else rules
+    rules = rules_of(rules)
     limits = limits or Limits()
     record = record_of(position, rules)
-    kind = FreeSearch if supports(rules) else ColumnSearch
+    kind = search_for(rules)
     _compile(kind)
     start = time.perf_counter()
     search = kind(record[0], rules, max_bytes=limits.megabytes * 1_000_000)
@@ -131,8 +131,13 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
     return Solution(verdict, actions, search.visits, time.perf_counter() - start, record[0], rules)
 
 
+def search_for(rules: Rules) -> Callable[..., Search]:
+    """The search that decides games of these rules soonest."""
+    return FreeSearch if supports(rules) else ColumnSearch
+
+
 @cache
-def _compile(kind: type[FreeSearch] | type[ColumnSearch]) -> None:
+def _compile(kind: Callable[..., Search]) -> None:
     """Let a search find a win that is near, so that later no clock runs while its kernels are compiled or loaded."""
     states = new_states(1)
     lay_out(states, 0, decks_of([_EASY_DEAL])[0])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.arms import Exploration
+from agents.arms import Base, Exploration
 from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDATION, TO_GAP, name
 from klondike_env.rules import PRESETS, Rules
 from tests.boards import board
@@ -138,3 +138,13 @@ def test_numbers_of_positions_do_not_carry_over_to_the_next_exploration() -> Non
         counts.append(exploration.counts.tolist())
     assert counts[0] == counts[1]
     assert np.all(np.array(counts) > 0)
+
+
+def test_the_base_writes_only_to_what_is_its_own() -> None:
+    rules, guarded = PRESETS["draw3"], np.full(4096, -7)
+    base = Base.of("tuned", rules)._replace(returned=guarded[:1])
+    exploration = Exploration()
+    exploration.records[0] = record(deal(list(range(52))), rules)
+    exploration.run(rules.params())
+    exploration.base_arm(base, rules.params())
+    assert np.all(guarded[1:] == -7)

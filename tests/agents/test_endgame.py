@@ -66,7 +66,7 @@ def test_lost_positions_are_given_up_and_undecided_ones_left(
 
     games = games_at_their_ends(DRAW3)
     rows, actions = np.flatnonzero(~games.over), np.zeros(len(games), dtype=np.int64)
-    monkeypatch.setattr(agents.endgame, "FreeSearch", Search)
+    monkeypatch.setattr(agents.endgame, "search_for", lambda rules: Search)
     others = Endgames(DRAW3, True).play(games.views(), games.masks, rows, actions)
     assert len(others) == (len(rows) if left else 0)
     assert np.all(actions[rows] == (0 if left else RESIGN))

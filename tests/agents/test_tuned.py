@@ -9,7 +9,7 @@ import pytest
 
 from agents.collins import CollinsAgent
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from agents.tuned import TunedAgent, play_out_tuned
+from agents.tuned import TunedAgent, find_reach, play_out_tuned
 from agents.tuned_weights import WEIGHTS, weights_for
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
@@ -71,3 +71,14 @@ def test_does_not_run_in_circles(variant: str) -> None:
 
 def test_every_weight_has_a_name_of_its_own() -> None:
     assert len(WEIGHTS.names) == len(set(WEIGHTS.names)) == 32
+
+
+def test_unseen_talon_cards_are_in_no_ones_reach() -> None:
+    games = Games(1, PRESETS["draw3"])
+    games.deal(np.arange(1))
+    unrolled, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
+    read_layout(games.views(), 0, layouts)
+    read_game(games.views(), 0, unrolled, 0)
+    index_talon(games.views(), 0, layouts, unrolled, 0)
+    find_reach(unrolled, 0, layouts, PRESETS["draw3"].params())
+    assert unrolled["reach"][0] == 0
