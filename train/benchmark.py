@@ -16,7 +16,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -30,18 +30,9 @@ from klondike_env.machine import cores, processor
 from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.files import write_atomically
-from train.report import (
-    PPO,
-    RESULTS_FILE,
-    evaluation_table,
-    headline,
-    minutes,
-    ppo_sentences,
-    summary_table,
-    title_of,
-    write_report,
-)
+from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
 from train.results import BenchmarkResult, Evaluation, Machine, PlayMode, RunResult, VariantResult
+from train.words import PPO, headline, minutes, ppo_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
@@ -56,8 +47,11 @@ class Trainer(Protocol):
         """Train, or go on with the training in `config.directory`."""
 
 
-# (agent specs, variant, number of deals) -> evaluation, its agents named by their specs
-Evaluator = Callable[[Sequence[str], str, int], Evaluation]
+class Evaluator(Protocol):
+    """What lets agents play: `train.evaluate.evaluate`; results call agents by their names here."""
+
+    def __call__(self, agents: Sequence[str], variant: str, deals: int, *, file: Path | None = None) -> Evaluation:
+        """Let agents play the first test deals, keeping games in a file as they come."""
 
 
 def run_benchmark(
@@ -138,10 +132,13 @@ def _finish_variant(
     run = _train(training, directory / f"{variant}.training.json", trainer, console)
     start = time.perf_counter()
     evaluation = _evaluate(config, training, run, evaluator)
+    planning = _plan(config, variant, directory / f"{variant}.planners.csv", evaluator)
     seconds = run.seconds + time.perf_counter() - start
-    result = VariantResult(evaluation=evaluation, run=run, trained_as=variant, seconds=seconds)
+    result = VariantResult(evaluation=evaluation, run=run, trained_as=variant, seconds=seconds, planning=planning)
     write_atomically(finished, result.model_dump_json(indent=2) + "\n")
     console.print(evaluation_table(evaluation))
+    if planning:
+        console.print(evaluation_table(planning))
     return result
 
 
@@ -165,6 +162,13 @@ def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, eval
     other: PlayMode = "sampled" if mode == "argmax" else "argmax"
     names = {f"policy:{run.weights}@{mode}": PPO, f"policy:{run.weights}@{other}": f"{PPO} {other}"}
     return evaluator([*config.agents, *names], training.variant, config.deals).renamed(names)
+
+
+def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluator) -> Evaluation | None:
+    """The agents that think for longer, beside the baselines on the same deals."""
+    if not config.planners:
+        return None
+    return evaluator([*config.agents, *config.planners], variant, config.planner_deals, file=file)
 
 
 def _share(result: VariantResult, variant: str, console: Console) -> VariantResult:
@@ -212,7 +216,7 @@ def main(
     console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE)
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])
-        for agent in benchmark.agents:
+        for agent in (*benchmark.agents, *benchmark.planners):
             load(agent)  # an unknown name is an error now, not after hours of training
         from train.evaluate import evaluate
         from train.ppo import train  # torch is slow to import, an error in the command line need not wait for it

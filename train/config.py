@@ -186,6 +186,8 @@ class BenchmarkConfig(Config):
         variants: presets, in the order of the table; those with equal rules are trained once.
         agents: baselines, by the names that `train.evaluate` knows.
         deals: test deals that every agent plays, from number 0 on.
+        planners: agents that think for longer, by name.
+        planner_deals: test deals that these play, and the baselines beside them, from number 0 on.
         ppo_configs: directory whose `<variant>.yaml` each training starts from.
         ppo: overrides of those files, for all variants.
         per_variant: variant -> further overrides for it alone.
@@ -193,13 +195,15 @@ class BenchmarkConfig(Config):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
     variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(PRESETS)
-    agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins")
+    agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned")
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
+    planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
+    planner_deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 2_000
     ppo_configs: Path = Path("configs/ppo")
     ppo: dict[str, Any] = {}
     per_variant: dict[str, dict[str, Any]] = {}
 
-    @field_validator("variants", "agents")
+    @field_validator("variants", "agents", "planners")
     @classmethod
     def _no_doubles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         doubles = {name for name in names if names.count(name) > 1}

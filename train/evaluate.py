@@ -170,7 +170,10 @@ def main(
         Path | None,
         typer.Option(help="write the results to this file; until then games are kept beside it, to be gone on with"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="replace that file if it exists")] = False,
+    picture: Annotated[
+        Path | None, typer.Option(help="draw win rates over time for a game into this file, as PNG")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="replace these files if they exist")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of the agents' chance")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="games that a worker plays side by side")] = DEFAULT_BATCH,
     workers: Annotated[int, typer.Option(min=1, help="how many share the games")] = 1,
@@ -180,10 +183,9 @@ def main(
 
     With --json an evaluation that was killed goes on where it was when the same is run again.
     """
-    if json is not None and (json.is_dir() or any(parent.is_file() for parent in json.parents)):
-        _fail(f"{json} cannot be written: it is a directory, or lies below a file; name another file")
-    if json is not None and json.exists() and not force:
-        _fail(f"{json} exists; name another file, or pass --force to replace it")
+    for file in (json, picture):
+        if file is not None:
+            _check_can_be_written(file, force)
     try:
         players, rules, numbers = _players(agent), preset(variant), _deal_numbers(deals)
     except ValueError as error:
@@ -204,6 +206,17 @@ def main(
     if json is not None and kept is not None:
         write_atomically(json, evaluation.model_dump_json(indent=2) + "\n")
         kept.unlink()
+    if picture is not None:
+        from train.pictures import png, strength_figure
+
+        write_atomically(picture, png(strength_figure({evaluation.variant: evaluation.agents})))
+
+
+def _check_can_be_written(file: Path, force: bool) -> None:
+    if file.is_dir() or any(parent.is_file() for parent in file.parents):
+        _fail(f"{file} cannot be written: it is a directory, or lies below a file; name another file")
+    if file.exists() and not force:
+        _fail(f"{file} exists; name another file, or pass --force to replace it")
 
 
 def _print(evaluation: Evaluation) -> None:

@@ -263,6 +263,7 @@ class VariantResult(Record):
 
     Attributes:
         evaluation: PPO and the baselines on the same test deals.
+        planning: agents that think for longer and the baselines, on some of these deals; None if there are none.
         run: the training of the network that played.
         trained_as: the variant that was trained and played; another one than `evaluation.variant`
             where both have the same rules.
@@ -273,11 +274,17 @@ class VariantResult(Record):
     run: RunResult
     trained_as: str
     seconds: float
+    planning: Evaluation | None = None
 
     @property
     def variant(self) -> str:
         """Name of the variant."""
         return self.evaluation.variant
+
+    @property
+    def agents(self) -> dict[str, AgentResult]:
+        """Results of all agents by name, of most deals where there are two."""
+        return {**(self.planning.agents if self.planning else {}), **self.evaluation.agents}
 
     @property
     def is_shared(self) -> bool:

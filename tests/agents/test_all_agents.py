@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ import pytest
 from agents import BASELINES, load
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
-from klondike_env.engine.state import TALON
+from klondike_env.engine.state import TALON, WON
 from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
-from train.play import play_games
+from train.play import play_games, settings_of
 
 everyone = pytest.mark.parametrize("name", BASELINES)
 N_ROWS = 16
@@ -74,6 +75,39 @@ def test_does_not_depend_on_cards_it_has_not_seen(name: str, variant: str) -> No
         assert np.array_equal(actions, twin.act(other.views(), games.masks))
         games.step(actions, actions != RESIGN)
     assert changed > 100
+
+
+def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
+    """How many of `n` games an agent wins; `redrawn`: the unseen cards change places before every action."""
+    agent = load(name)
+    settings = settings_of(agent, rules)
+    games = Games(n, rules, talon=settings.talon, no_repeats=settings.no_repeats, auto_finish=True, stall_limit=250)
+    games.deal(np.arange(n))
+    agent.start(n, rules, 0)
+    rng = np.random.default_rng(6)
+    while not games.over.all():
+        if redrawn:
+            games.shuffle_unseen(rng, np.flatnonzero(~games.over))
+        actions = agent.act(games.views(), games.masks)
+        games.forfeit(np.flatnonzero(~games.over & (actions == RESIGN)))
+        games.step(actions, ~games.over)
+    return int(np.count_nonzero(games.outcomes == WON))
+
+
+@pytest.mark.parametrize(
+    ("name", "n"),
+    [
+        *((name, 2000) for name in BASELINES),
+        ("rollout:samples=10,base=tuned", 300),
+        ("bandit:samples=10,visits=200", 300),
+    ],
+)
+def test_wins_as_often_when_unseen_cards_are_redrawn_all_the_time(name: str, n: int) -> None:
+    """Whoever knew unseen cards would gain by it in the first games only."""
+    true, redrawn = (wins(name, PRESETS["draw1"], n, redrawn) for redrawn in (False, True))
+    share = (true + redrawn) / (2 * n)
+    assert 0.05 < share < 0.9
+    assert abs(true - redrawn) < 3 * sqrt(2 * n * share * (1 - share))
 
 
 @everyone

@@ -56,6 +56,16 @@ def evaluation_of(variant: str, rates: tuple[float, ...]) -> Evaluation:
     return Evaluation.of(variant, PRESETS[variant].to_dict(), range(DEALS), played)
 
 
+def planning_of(variant: str, rate: float) -> Evaluation:
+    """The baselines and two agents that think, on fewer deals."""
+    played = {"collins": (games_won_at(rate, 7, 500), Settings())}
+    for seed, (samples, gain) in enumerate(((10, 1.1), (100, 1.2))):
+        games = games_won_at(min(rate * gain, 0.99), 8 + seed, 500)
+        slow = PlayedGames(games.outcome, games.moves, games.foundation_cards, seconds=0.5 * samples)
+        played[f"bandit:samples={samples}"] = (slow, REACH)
+    return Evaluation.of(variant, PRESETS[variant].to_dict(), range(500), played)
+
+
 def run_of(variant: str, rate: float) -> RunResult:
     curve = [
         CurvePoint(frames=200_000 * n, seconds=8.0 * n, win_rate=rate * (1 - 0.7**n), deals=500) for n in range(1, 10)
@@ -68,7 +78,11 @@ def run_of(variant: str, rate: float) -> RunResult:
 def variant_of(variant: str) -> VariantResult:
     rates = RATES[variant]
     return VariantResult(
-        evaluation=evaluation_of(variant, rates), run=run_of(variant, rates[3]), trained_as=variant, seconds=95.0
+        evaluation=evaluation_of(variant, rates),
+        planning=planning_of(variant, rates[2]),
+        run=run_of(variant, rates[3]),
+        trained_as=variant,
+        seconds=95.0,
     )
 
 

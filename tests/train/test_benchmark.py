@@ -52,7 +52,7 @@ class Evaluator:
         self.dies_at = dies_at
         self.evaluated: list[tuple[tuple[str, ...], str, int]] = []
 
-    def __call__(self, agents: Sequence[str], variant: str, deals: int) -> Evaluation:
+    def __call__(self, agents: Sequence[str], variant: str, deals: int, *, file: Path | None = None) -> Evaluation:
         if variant == self.dies_at:
             raise Killed
         self.evaluated.append((tuple(agents), variant, deals))
@@ -78,7 +78,7 @@ def run(config: BenchmarkConfig, trainer: Trainer, evaluator: Evaluator) -> tupl
 
 
 def small(*overrides: str) -> BenchmarkConfig:
-    return load_config(BenchmarkConfig, None, ["name=small", "deals=200", *overrides])
+    return load_config(BenchmarkConfig, None, ["name=small", "deals=200", "planners=[]", *overrides])
 
 
 def test_six_variants_five_trainings_one_report() -> None:
@@ -96,6 +96,7 @@ def test_six_variants_five_trainings_one_report() -> None:
         "results.json",
         "win_rates.png",
         "learning_curves.png",
+        "strength.png",
     }
     assert BenchmarkResult.model_validate_json(Path("runs/small/results.json").read_text()) == result
 
@@ -106,6 +107,18 @@ def test_all_agents_play_the_same_deals_and_ppo_in_both_modes() -> None:
     weights = "policy:runs/small/ppo_classic/weights.safetensors"
     assert evaluator.evaluated == [(("collins", f"{weights}@sampled", f"{weights}@argmax"), "classic", 200)]
     assert list(result.variants[0].evaluation.agents) == ["collins", "ppo", "ppo argmax"]
+
+
+def test_agents_that_plan_play_fewer_deals_beside_the_baselines() -> None:
+    evaluator = Evaluator()
+    overrides = "variants=[classic]", "agents=[collins]", "planners=['bandit:samples=10', bandit]", "planner_deals=50"
+    result, output = run(small(*overrides), Trainer(), evaluator)
+    assert evaluator.evaluated[1:] == [(("collins", "bandit:samples=10", "bandit"), "classic", 50)]
+    planning = result.variants[0].planning
+    assert planning is not None
+    assert planning.deals == 50
+    assert "classic: 50 deals (0 to 49)" in output
+    assert list(result.variants[0].agents) == ["collins", "bandit:samples=10", "bandit", "ppo", "ppo sampled"]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +179,7 @@ def test_a_training_that_cannot_be_used_is_found_before_any_training() -> None:
         (["--config", "none.yaml"], "cannot read none.yaml: No such file or directory"),
         (["--name", "a/b"], "name is 'a/b'; allowed: letters, digits"),
         (["agents=[nobody]"], "no such agent: 'nobody'; known: random, greedy, collins"),
+        (["planners=['bandit:depth=1']"], "agent 'bandit:depth=1': no such option: 'depth'"),
     ],
 )
 def test_mistakes_on_the_command_line_are_explained_without_traceback(arguments: list[str], message: str) -> None:

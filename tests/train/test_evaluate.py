@@ -319,16 +319,24 @@ def test_command_line(tmp_path: Path) -> None:
     assert written["variant"] == "draw1"
 
 
-def test_a_result_is_never_overwritten_by_accident(tmp_path: Path) -> None:
-    file = tmp_path / "result.json"
+def test_draws_win_rates_over_time(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "strength.png"
+    result = command("--variant", "draw1", "--agent", "collins", "--deals", "20", "--picture", str(file))
+    assert result.exit_code == 0, result.output
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("option", ["--json", "--picture"])
+def test_a_result_is_never_overwritten_by_accident(option: str, tmp_path: Path) -> None:
+    file = tmp_path / "result"
     file.write_text("precious")
-    call = ("--variant", "draw1", "--agent", "collins", "--deals", "20", "--json", str(file))
+    call = ("--variant", "draw1", "--agent", "collins", "--deals", "20", option, str(file))
     refused = command(*call)
     assert refused.exit_code == 2
     assert "exists; name another file, or pass --force to replace it" in refused.stderr
     assert file.read_text() == "precious"
     assert command(*call, "--force").exit_code == 0
-    assert json.loads(file.read_text())["deals"] == 20
+    assert file.read_bytes() != b"precious"
 
 
 @pytest.mark.parametrize(
@@ -369,10 +377,11 @@ def test_numbers_that_are_no_action_are_illegal_choices(action: int) -> None:
         evaluate(Odd(), "draw1", 3, progress=False)
 
 
-def test_a_result_that_could_not_be_written_is_refused_before_playing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--json", "--picture"])
+def test_a_result_that_could_not_be_written_is_refused_before_playing(option: str, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for target in (tmp_path, tmp_path / "file" / "result.json"):
-        arguments = ["--variant", "draw1", "--agent", "collins", "--deals", "5", "--json", str(target), "--force"]
+        arguments = ["--variant", "draw1", "--agent", "collins", "--deals", "5", option, str(target), "--force"]
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == 2
         assert "cannot be written" in result.output.replace("\n", " ")

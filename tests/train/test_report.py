@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -13,21 +14,10 @@ from matplotlib.text import Text
 from rich.console import Console
 from rich.table import Table
 
-from train.report import (
-    comparison_table,
-    evaluation_table,
-    headline,
-    learning_curves_figure,
-    percent,
-    ppo_sentences,
-    report_text,
-    summary_table,
-    title_of,
-    verdict,
-    win_rates_figure,
-    write_report,
-)
+from train.pictures import learning_curves_figure, strength_figure, win_rates_figure
+from train.report import comparison_table, evaluation_table, report_text, summary_table, write_report
 from train.results import BenchmarkResult, VariantResult
+from train.words import headline, percent, ppo_sentences, title_of, verdict
 
 
 def printed(table: Table) -> str:
@@ -133,6 +123,9 @@ def test_report_holds_tables_pictures_and_how_it_was_made(benchmark: BenchmarkRe
         "the same 2000 deals (numbers 0 to 1999)",
         "Test processor, 2 cores",
         "### Thumb and pouch whole",
+        "](strength.png)",
+        "Deals 0 to 499:",
+        "| bandit:samples=10 - bandit:samples=100 |",
     ):
         assert words in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
@@ -144,7 +137,7 @@ def test_report_holds_tables_pictures_and_how_it_was_made(benchmark: BenchmarkRe
 def test_writes_report_pictures_and_results(benchmark: BenchmarkResult, tmp_path: Path) -> None:
     report = write_report(benchmark, tmp_path)
     assert report == tmp_path / "report.md"
-    names = {"report.md", "results.json", "win_rates.png", "learning_curves.png"}
+    names = {"report.md", "results.json", "win_rates.png", "learning_curves.png", "strength.png"}
     assert {file.name for file in tmp_path.iterdir()} == names
     for picture in tmp_path.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
@@ -160,10 +153,21 @@ def test_never_overwrites_results(benchmark: BenchmarkResult, tmp_path: Path) ->
     assert [file.read_text() for file in tmp_path.iterdir()] == ["earlier"]
 
 
-@pytest.mark.parametrize("picture", [win_rates_figure, learning_curves_figure])
+def strength_of(variants: Sequence[VariantResult]) -> Figure:
+    return strength_figure({result.variant: result.agents for result in variants})
+
+
+@pytest.mark.parametrize("picture", [win_rates_figure, learning_curves_figure, strength_of])
 @pytest.mark.parametrize("count", [1, 2, 6])
 def test_no_text_of_a_picture_covers_another(picture: object, count: int, benchmark: BenchmarkResult) -> None:
     assert overlapping_texts(picture(benchmark.variants[:count])) == []  # type: ignore[operator]
+
+
+def test_settings_of_one_agent_are_joined_in_the_order_of_their_times(benchmark: BenchmarkResult) -> None:
+    panel = strength_of(benchmark.variants[:1]).axes[0]
+    lines = {container.get_label(): container.lines[0] for container in panel.containers}
+    assert list(lines["bandit"].get_xdata()) == [10.0, 100.0]
+    assert len(lines["collins"].get_xdata()) == 1
 
 
 def test_shared_variants_have_bars_but_no_curve(benchmark: BenchmarkResult) -> None:
