@@ -42,7 +42,7 @@ test-rllib: .venv-rllib/.installed
 
 # The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup
-	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 DISABLE_MKDOCS_2_WARNING=true $(BIN)/python -m mkdocs build --strict --quiet
 
 benchmark: setup
 	$(BIN)/python -m train.benchmark

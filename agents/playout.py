@@ -58,7 +58,7 @@ GAME = np.dtype(
         ("waste", np.int64),  # index of the waste's top, NOWHERE if there is none
         ("redeals_used", np.int64),
         ("moved", np.int64),  # whether a card was moved since the last redeal
-        ("returned", np.int64),  # cards that came back from the foundations since the last play that cannot be undone
+        ("returned", np.int64),  # cards that came back, or were split off, since the last play that cannot be undone
         ("n_face_down", np.int64),
         ("n_gaps", np.int64),  # empty columns
         ("top", np.uint8, (8,)),  # the last card of each column, or NO_CARD

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,33 @@ from klondike_env.engine.determinize import determinize_views
 from klondike_env.engine.games import Games
 from klondike_env.engine.state import WON
 from klondike_env.rules import Rules
+
+_ENOUGH_AT_ONCE = 2048  # games that are played side by side, or a little more
+
+
+@dataclass
+class _Playouts:
+    """The games of one search: its candidates that are alive, each in the same determinizations.
+
+    Attributes:
+        search: SEARCH, counted up.
+        candidates: int64[c].
+        states: STATE[c, n].
+        actions: int64[c, n], what each game goes on with.
+    """
+
+    search: np.void
+    candidates: np.ndarray
+    states: np.ndarray
+    actions: np.ndarray
+
+    def count(self, won: np.ndarray) -> None:
+        """Count how the games went: bool[c, n]."""
+        first = won[0] if self.candidates[0] == 0 else np.zeros(won.shape[1], dtype=bool)
+        self.search["n_won"] += np.count_nonzero(first)
+        self.search["gained"][self.candidates] += np.count_nonzero(won & ~first, axis=1)
+        self.search["lost"][self.candidates] += np.count_nonzero(first & ~won, axis=1)
+        self.search["n_samples"] += won.shape[1]
 
 
 class GamesPlayouts:
@@ -30,20 +58,31 @@ class GamesPlayouts:
 
     def sample(self, views: np.ndarray, rows: np.ndarray, searches: np.ndarray, until: int) -> None:
         """Sample in each row until there are `until` samples."""
+        waiting: list[_Playouts] = []
         for k in np.flatnonzero(~searches["over"]).tolist():
-            self._sample_row(views, int(rows[k]), searches, k, until)
+            waiting.append(self._playouts(views, int(rows[k]), searches[k], until))
+            if sum(playouts.actions.size for playouts in waiting) >= _ENOUGH_AT_ONCE:
+                self._play(waiting)
+                waiting.clear()
+        self._play(waiting)
 
-    def _sample_row(self, views: np.ndarray, row: int, searches: np.ndarray, k: int, until: int) -> None:
-        search = searches[k]
+    def _playouts(self, views: np.ndarray, row: int, search: np.void, until: int) -> _Playouts:
+        """What is to be played in a row."""
         candidates = np.flatnonzero(search["alive"][: search["n_candidates"]])
         states = self._determinized(views, row, int(search["n_samples"]), until)
-        won = np.array([self._win(states.copy(), int(search["action"][c])) for c in candidates])
-        first = won[0] if candidates[0] == 0 else np.zeros(len(states), dtype=bool)
-        search["n_won"] += np.count_nonzero(first)
-        for c, wins in zip(candidates.tolist(), won, strict=True):
-            search["gained"][c] += np.count_nonzero(wins & ~first)
-            search["lost"][c] += np.count_nonzero(first & ~wins)
-        search["n_samples"] = until
+        actions = np.repeat(search["action"][candidates, None], len(states), axis=1)
+        return _Playouts(search, candidates, np.tile(states, (len(candidates), 1)), actions.astype(np.int64))
+
+    def _play(self, waiting: list[_Playouts]) -> None:
+        """Play all games of some rows side by side, and count how they went."""
+        if not waiting:
+            return
+        states = np.concatenate([playouts.states.ravel() for playouts in waiting])
+        actions = np.concatenate([playouts.actions.ravel() for playouts in waiting])
+        won, start = self._win(states, actions), 0
+        for playouts in waiting:
+            playouts.count(won[start : start + playouts.actions.size].reshape(playouts.actions.shape))
+            start += playouts.actions.size
 
     def _determinized(self, views: np.ndarray, row: int, start: int, stop: int) -> np.ndarray:
         """The same determinizations that compiled playouts use: STATE[stop - start]."""
@@ -53,18 +92,19 @@ class GamesPlayouts:
         determinize_views(states, seeds, np.zeros(N_CARDS, dtype=np.uint8))
         return states
 
-    def _win(self, states: np.ndarray, action: int) -> np.ndarray:
-        """Whether each game is won after an action, bool[n]. states: STATE[n], which may be changed."""
+    def _win(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        """Whether each game is won that goes on with its action, bool[n]; RESIGN loses. states: STATE[n]."""
         won = np.zeros(len(states), dtype=bool)
-        if action == RESIGN:
+        played = np.flatnonzero(actions != RESIGN)
+        if len(played) == 0:
             return won
-        games = Games(len(states), self._rules, talon=self._talon, auto_finish=True, masks=False)
-        games.resume(states)
-        games.step(np.full(len(states), action))
-        won[games.outcomes == WON] = True
+        games = Games(len(played), self._rules, talon=self._talon, auto_finish=True, masks=False)
+        games.resume(states[played])
+        games.step(actions[played])
+        won[played] = games.outcomes == WON
         playing = np.flatnonzero(~games.over)
         if len(playing) > 0:
-            won[playing] = self._play_out(games.states[playing])
+            won[played[playing]] = self._play_out(games.states[playing])
         return won
 
     def _play_out(self, states: np.ndarray) -> np.ndarray:

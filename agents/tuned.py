@@ -6,9 +6,10 @@ stock is hidden a draw has mark 0. Marks are whole numbers, so they are the same
 weights win most was found by playing some million deals, apart for each variant (see `train.tune`); other
 rules borrow the weights of the variant most like them.
 
-The kinds of plays, and what a mark is made of, are the fields of WEIGHTS. Plays that take nothing forward,
-such as moving part of a run, are none of them, apart from two that Collins' list has too: a foundation card
-comes back for a card that fits on it, and a run is split to free a card that its foundation takes.
+The kinds of plays, and what a mark is made of, are the fields of WEIGHTS. Plays that take nothing forward
+are none of them, apart from two: a foundation card comes back for a card that fits on it, and a run is split
+to free a card for its foundation, or for another that could then lie on it. Neither card goes on to its
+foundation, nor is split off again, before a play that cannot be undone, lest the list run in circles.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from agents.playout import (
     NO_CARD,
     column_of,
     find_column,
-    find_cover,
+    hosts_of,
     index_talon,
     is_decided,
     lay_single,
@@ -168,6 +169,23 @@ def most_face_down(games: np.ndarray, g: int, heads: int) -> int:
 
 
 @kernel
+def mark_place(
+    games: np.ndarray, g: int, bit: int, fits: bool, scene: Scene, rules: RuleParams, weights: np.ndarray
+) -> int:
+    """The part of a run's mark for where it goes; `fits`: whether that is another card."""
+    card = card_of_bit(bit)
+    if not fits:
+        return int(weights[0]["run_to_gap"]) + int(weights[0]["run_to_gap_rank"]) * rank_of(card)
+    hosts = hosts_of(card, rules) & int(games[g]["tops"])
+    if count_cards(hosts) > 1:
+        return int(weights[0]["run_spare"])
+    rivals = fitting(hosts, rules) & ~bit
+    if rivals & scene.hiding != 0:
+        return int(weights[0]["run_rival"])
+    return int(weights[0]["run_rival_talon"]) if rivals & int(games[g]["talon"]) & scene.talon != 0 else 0
+
+
+@kernel
 def mark_runs(
     games: np.ndarray, g: int, scene: Scene, rules: RuleParams, weights: np.ndarray, choice: Choice
 ) -> Choice:
@@ -180,7 +198,7 @@ def mark_runs(
         fits = bit & scene.room != 0
         if n_down > 0 and bit & (scene.room | scene.gaps) != 0:
             mark = int(weights[0]["run"]) + int(weights[0]["run_face_down"]) * n_down
-            mark += 0 if fits else int(weights[0]["run_to_gap"])
+            mark += mark_place(games, g, bit, fits, scene, rules, weights)
             mark += int(weights[0]["run_last_face_down"]) if n_down == 1 else 0
             choice = better(choice, mark, RUN, column)
         elif fits:
@@ -237,12 +255,24 @@ def mark_distance(games: np.ndarray, g: int, index: int, weights: np.ndarray) ->
 
 
 @kernel
+def hosts_of_all(cards: int, rules: RuleParams) -> int:
+    """The set of cards on which one of some cards may be built."""
+    hosts = 0
+    while cards != 0:
+        bit = lowest_bit(cards)
+        cards ^= bit
+        hosts |= hosts_of(card_of_bit(bit), rules)
+    return hosts
+
+
+@kernel
 def mark_access(
     games: np.ndarray,
     g: int,
     bit: int,
     index: int,
     useful: int,
+    welcome: int,
     scene: Scene,
     layouts: np.ndarray,
     rules: RuleParams,
@@ -250,7 +280,8 @@ def mark_access(
 ) -> int:
     """The part of a talon card's mark for what can be played once it has gone.
 
-    useful: the places of cards that can be played as things are.
+    useful: the places of cards that can be played as things are; welcome: of those on which a run that lies on cards
+    face down could go that can go nowhere yet.
     """
     left = int(games[g]["left"])
     place = place_of(left, index)
@@ -258,6 +289,7 @@ def mark_access(
     useful |= places_of(games, g, newly, layouts)
     places = int(_REACH[rules.draw_count, place, count_cards(left) - 1])
     mark = int(weights[0]["talon_useful"]) * count_cards(places & without(useful, place))
+    mark += int(weights[0]["talon_useful_host"]) * count_cards(places & without(useful & welcome, place))
     return mark + int(weights[0]["talon_reachable"]) * count_cards(places)
 
 
@@ -272,8 +304,16 @@ def mark_down(games: np.ndarray, g: int, bit: int, scene: Scene, rules: RulePara
         mark += int(weights[0]["down_host"]) + int(weights[0]["down_host_face_down"]) * most_face_down(games, g, hosted)
     elif users & scene.talon != 0:
         mark += int(weights[0]["down_chain"])
+        chained = fitting(users & scene.talon, rules) & scene.hiding
+        if chained != 0:
+            under = most_face_down(games, g, chained)
+            mark += int(weights[0]["down_chain_host"]) + int(weights[0]["down_chain_host_face_down"]) * under
+    mark += int(weights[0]["down_built_run"]) if users & int(games[g]["heads"]) & ~scene.hiding != 0 else 0
     if bit & scene.room == 0:
         mark += int(weights[0]["down_to_gap"]) + (int(weights[0]["down_to_gap_host"]) if hosted != 0 else 0)
+        mark += int(weights[0]["down_to_gap_rank"]) * rank_of(card_of_bit(bit))
+    elif count_cards(hosts_of(card_of_bit(bit), rules) & int(games[g]["tops"])) > 1:
+        mark += int(weights[0]["down_spare"])
     return mark
 
 
@@ -293,7 +333,10 @@ def mark_talon(
     """Mark talon cards."""
     playable_now = scene.room | scene.gaps | scene.wanted
     cards = scene.talon & playable_now
-    useful = places_of(games, g, playable_now, layouts) if is_grouped(rules) and cards != 0 else 0
+    useful = welcome = 0
+    if is_grouped(rules) and cards != 0:
+        useful = places_of(games, g, playable_now, layouts)
+        welcome = places_of(games, g, hosts_of_all(scene.hiding & ~scene.room, rules), layouts)
     while cards != 0:
         bit = lowest_bit(cards)
         cards ^= bit
@@ -301,7 +344,7 @@ def mark_talon(
         index = int(layouts[0]["index"][card])
         access = mark_distance(games, g, index, weights)
         if is_grouped(rules):
-            access += mark_access(games, g, bit, index, useful, scene, layouts, rules, weights)
+            access += mark_access(games, g, bit, index, useful, welcome, scene, layouts, rules, weights)
         if bit & (scene.room | scene.gaps) != 0:
             choice = better(choice, access + mark_down(games, g, bit, scene, rules, weights), TALON_DOWN, card)
         if bit & scene.wanted != 0:
@@ -331,13 +374,32 @@ def mark_backs(
 
 
 @kernel
-def mark_split(
+def mark_split(games: np.ndarray, g: int, freed: int, scene: Scene, rules: RuleParams, weights: np.ndarray) -> int:
+    """The mark of a run's split for the card that it frees: for its foundation, or for what could lie on it."""
+    mark = int(weights[0]["split"]) if freed & scene.wanted != 0 else _NO_MARK
+    users = fitting(freed, rules) & ~scene.room  # none where colours alternate: a like card is among the columns' last
+    if users & scene.hiding != 0:
+        under = most_face_down(games, g, users & scene.hiding)
+        return max(mark, int(weights[0]["split_host"]) + int(weights[0]["split_host_face_down"]) * under)
+    if users & scene.talon != 0:
+        return max(mark, int(weights[0]["split_talon"]))
+    return max(mark, int(weights[0]["split_built_run"])) if users & int(games[g]["heads"]) != 0 else mark
+
+
+@kernel
+def mark_splits(
     games: np.ndarray, g: int, scene: Scene, rules: RuleParams, weights: np.ndarray, choice: Choice
 ) -> Choice:
-    """Mark a run that can be split to free a card that its foundation takes."""
-    buried = scene.wanted & int(games[g]["face_up"]) & ~int(games[g]["tops"])
-    cover = find_cover(games, g, buried, scene.room, rules)
-    return better(choice, int(weights[0]["split"]), SPLIT, cover) if cover != NO_CARD else choice
+    """Mark runs that can be split."""
+    covers = scene.room & int(games[g]["face_up"]) & ~int(games[g]["heads"]) & ~int(games[g]["returned"])
+    covers &= int(games[g]["tops"]) if rules.whole_runs else -1
+    while covers != 0:
+        bit = lowest_bit(covers)
+        covers ^= bit
+        cover = card_of_bit(bit)
+        freed = bit_of(int(games[g]["below"][cover]))
+        choice = better(choice, mark_split(games, g, freed, scene, rules, weights), SPLIT, cover)
+    return choice
 
 
 @kernel
@@ -361,7 +423,7 @@ def choose_play(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParam
     choice = mark_ups(games, g, scene, rules, weights, choice)
     choice = mark_talon(games, g, scene, layouts, rules, weights, choice)
     choice = mark_backs(games, g, scene, rules, weights, choice)
-    choice = mark_split(games, g, scene, rules, weights, choice)
+    choice = mark_splits(games, g, scene, rules, weights, choice)
     return mark_draw(games, g, rules, choice)
 
 
@@ -377,8 +439,8 @@ def target_of(games: np.ndarray, g: int, choice: Choice, rules: RuleParams) -> i
 
 @kernel
 def note_return(games: np.ndarray, g: int, choice: Choice) -> None:
-    """Note which cards must not go up again before a play that cannot be undone, lest the list run in circles."""
-    if choice.kind == BACK:
+    """Note which cards must not move again before a play that cannot be undone, lest the list run in circles."""
+    if choice.kind in (BACK, SPLIT):
         games[g]["returned"] |= bit_of(choice.what)
     elif choice.kind in (TALON_DOWN, TALON_UP) or (choice.kind == RUN and int(games[g]["n_down"][choice.what]) > 0):
         games[g]["returned"] = 0
@@ -461,7 +523,7 @@ def choose_tuned(
 ) -> int:
     """The action of the list in view `i`, or RESIGN.
 
-    returned: int64[n], cards that must not go up again yet, updated; scratch are games: GAME[1], layouts: LAYOUT[1].
+    returned: int64[n], cards that must not move again yet, updated; scratch are games: GAME[1], layouts: LAYOUT[1].
     """
     read_layout(views, i, layouts)
     read_game(views, i, games, 0)

@@ -10,69 +10,97 @@ from klondike_env.rules import Rules
 _TABLE = (
     # draw1, draw3, classic, thumb_and_pouch
     # a whole run to another column that turns a card up
-    ("run", 17563, 18835, 9277, 10288),
+    ("run", 15587, 18125, 9277, 12592),
     # for each card face down under it
-    ("run_face_down", 507, 364, 1112, -108),
-    # if it goes to an empty column
-    ("run_to_gap", -70, 179, -987, 464),
+    ("run_face_down", 930, 454, 1112, -96),
     # if one card is face down under it
-    ("run_last_face_down", 38, -324, 93, -605),
-    # a whole run that lies on the floor onto a card
-    ("built_run", 6897, 4973, -244, 12799),
-    # if some card could then fill the gap
-    ("built_run_awaited", 73, 900, 936, 253),
-    # a column's last card to its foundation
-    ("up", 6419, 6882, 3874, 5724),
-    # if that turns a card up
-    ("up_turning", 34, -13, 324, 436),
-    # for each card face down under it
-    ("up_turning_face_down", 408, 803, 421, 38),
-    # for each card not home that could lie on it
-    ("up_user", -60, 167, -1237, 534),
-    # if one of these lies on cards face down
-    ("up_host", 758, 93, -139, -279),
-    # if that empties the column
-    ("up_emptying", -166, 146, -103, -1336),
-    # any talon card, for each card to pass on the way to it
-    ("talon_distance", 9, -51, 119, -756),
-    # for each card in reach afterwards that could be played
-    ("talon_useful", -371, 1551, 360, 578),
-    # for each card in reach afterwards
-    ("talon_reachable", -126, -609, 29, 123),
-    # a talon card to a column
-    ("down", 5100, 3626, 9654, 7305),
-    # for each rank above the ace
-    ("down_rank", 52, 232, 397, -24),
-    # for each card not home that could lie on it
-    ("down_user", -383, -219, 70, 478),
-    # if one of these lies on cards face down
-    ("down_host", -2, -277, -34, 1054),
-    # for each of them, at most
-    ("down_host_face_down", 629, 1058, 368, 925),
-    # else, if one of these is a talon card in reach
-    ("down_chain", 360, 387, -536, -41),
+    ("run_last_face_down", 582, 78, 93, -58),
     # if it goes to an empty column
-    ("down_to_gap", -17, -992, -485, 49),
-    # if it goes to an empty column and hosts a run that lies on cards face down
-    ("down_to_gap_host", 392, 285, 261, 433),
-    # a talon card to its foundation
-    ("talon_up", 6499, 5431, 5075, 4682),
+    ("run_to_gap", -32, 124, -987, -536),
+    # for each rank above the ace, if it goes to an empty column
+    ("run_to_gap_rank", 934, -645, 0, -34),
+    # if two columns take it
+    ("run_spare", -1420, -2311, 0, -212),
+    # if only one does, and that would take another run that lies on cards face down
+    ("run_rival", -1254, 607, 0, 2399),
+    # else, if that would take a talon card in reach
+    ("run_rival_talon", 2585, 3881, 0, 1957),
+    # a whole run that lies on the floor onto a card
+    ("built_run", 6372, 4965, -244, 13896),
+    # if some card could then fill the gap
+    ("built_run_awaited", -68, 1335, 936, 94),
+    # a column's last card to its foundation
+    ("up", 8121, 7126, 3874, 7216),
+    # if that turns a card up
+    ("up_turning", 94, 743, 324, 338),
+    # for each card face down under it
+    ("up_turning_face_down", 966, 1617, 421, -332),
     # for each card not home that could lie on it
-    ("talon_up_user", -869, -461, 597, 174),
+    ("up_user", -321, -357, -1237, 1128),
     # if one of these lies on cards face down
-    ("talon_up_host", -539, -393, -913, 22),
-    # if the next card of its suit is the last of a column
-    ("talon_up_chain", 613, 1062, 762, 399),
-    # a foundation card back to a column for a run that lies on cards face down
-    ("back_host", 886, 2612, 3186, 973),
+    ("up_host", 1712, 455, -139, -446),
+    # if that empties the column
+    ("up_emptying", 53, 441, -103, -1644),
+    # any talon card, for each card to pass on the way to it
+    ("talon_distance", 3, -29, 119, -516),
+    # for each card in reach afterwards that could be played
+    ("talon_useful", -60, 1902, 360, 1078),
+    # for each of these on which a run that lies on cards face down could go that can go nowhere yet
+    ("talon_useful_host", -615, 1005, 0, -873),
+    # for each card in reach afterwards
+    ("talon_reachable", 431, -872, 29, 297),
+    # a talon card to a column
+    ("down", 4368, 4140, 9654, 8343),
+    # for each rank above the ace
+    ("down_rank", 56, 241, 397, -176),
+    # for each card not home that could lie on it
+    ("down_user", -131, -334, 70, 1073),
+    # if one of these lies on cards face down
+    ("down_host", 552, 236, -34, 698),
     # for each of them, at most
-    ("back_host_face_down", 122, -237, 166, 157),
+    ("down_host_face_down", 819, 1484, 368, 1245),
+    # if a run that lies on the floor could lie on it
+    ("down_built_run", 916, 54, 0, 3605),
+    # else, if one of these is a talon card in reach
+    ("down_chain", 567, 451, -536, 182),
+    # if on one of these a run could go that lies on cards face down
+    ("down_chain_host", -241, -1084, 0, -2197),
+    # for each of them, at most
+    ("down_chain_host_face_down", 547, 642, 0, 2646),
+    # if two columns take it
+    ("down_spare", 694, 650, 0, 434),
+    # if it goes to an empty column
+    ("down_to_gap", -225, -1123, -485, 94),
+    # for each rank above the ace, if it goes to an empty column
+    ("down_to_gap_rank", 1681, 60, 0, -73),
+    # if it goes to an empty column and hosts a run that lies on cards face down
+    ("down_to_gap_host", 792, 699, 261, 1151),
+    # a talon card to its foundation
+    ("talon_up", 7592, 6288, 5075, 5546),
+    # for each card not home that could lie on it
+    ("talon_up_user", -1198, -558, 597, -200),
+    # if one of these lies on cards face down
+    ("talon_up_host", -1622, -300, -913, -79),
+    # if the next card of its suit is the last of a column
+    ("talon_up_chain", 1002, 1685, 762, 53),
+    # a foundation card back to a column for a run that lies on cards face down
+    ("back_host", 809, 2332, 3186, 997),
+    # for each of them, at most
+    ("back_host_face_down", -383, -229, 166, -105),
     # the same for a talon card in reach
-    ("back_talon", 69, 1480, 1579, 654),
+    ("back_talon", 195, 2142, 1579, 784),
     # the same for a run that lies on the floor
-    ("back_built_run", 733, 67, -183, 1244),
-    # a run split to free a card that its foundation takes
-    ("split", 704, 243, 783, 795),
+    ("back_built_run", 836, -74, -183, 983),
+    # part of a run to another card, to free a card that its foundation takes
+    ("split", 1002, 1090, 783, 482),
+    # the same to free one on which a run could go that lies on cards face down
+    ("split_host", -2044, -173, 0, 3211),
+    # for each of them, at most
+    ("split_host_face_down", 450, -2261, 0, 3139),
+    # the same for a talon card in reach
+    ("split_talon", 1005, 2262, 0, 689),
+    # the same for a run that lies on the floor
+    ("split_built_run", -306, -2131, 0, 2117),
 )
 _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])

@@ -1,4 +1,4 @@
-"""Writes the pages that are generated from the code, when the site is built: one for each environment.
+"""Writes the pages that are generated from code and kept results, when the site is built.
 
 Run by the gen-files plugin of mkdocs; `pages()` is what tests look at.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import klondike_env.reward
 from klondike_env import CUSTOM_ID
@@ -17,6 +18,13 @@ from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
 from klondike_env.solver import study, study_report
+from klondike_env.tables import Table
+from train.pictures import png, strength_figure
+from train.results import AgentResult, Evaluation
+from train.words import percent, title_of
+
+ROOT = Path(__file__).parents[1]
+STRENGTH_PICTURE = "strength.png"
 
 _RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
@@ -195,6 +203,48 @@ that were solved with and without.
 """
 
 
+def measured_strength() -> dict[str, dict[str, AgentResult]]:
+    """What `docs/strength` holds: variant -> agent -> result, by time for a game; of several that of most deals."""
+    evaluations = [
+        Evaluation.model_validate_json(file.read_text()) for file in sorted((ROOT / "docs/strength").glob("*.json"))
+    ]
+    evaluations.sort(key=lambda evaluation: evaluation.deals)
+    found: dict[str, dict[str, AgentResult]] = {variant: {} for variant in PRESETS}
+    for evaluation in evaluations:
+        found[evaluation.variant].update(evaluation.agents)
+    return {
+        variant: dict(sorted(agents.items(), key=lambda item: item[1].ms_per_game))
+        for variant, agents in found.items()
+        if agents
+    }
+
+
+def strength_table(agents: dict[str, AgentResult]) -> str:
+    """The agents that played one variant."""
+    rows = []
+    for name, agent in agents.items():
+        time = f"{agent.ms_per_game:.2g}" if agent.ms_per_game < 10 else f"{agent.ms_per_game:,.0f}"
+        interval = f"{percent(agent.interval.low)} to {percent(agent.interval.high)}"
+        rows.append((f"`{name}`", percent(agent.win_rate), interval, f"{agent.games:,}", time))
+    return Table(("agent", "won, %", "95 % interval", "deals", "ms for a game"), tuple(rows)).markdown()
+
+
+def agents_page() -> str:
+    """The README of the agents, and how strong they are."""
+    tables = [f"### {title_of(name).capitalize()}\n\n{strength_table(a)}" for name, a in measured_strength().items()]
+    about = (ROOT / "agents/README.md").read_text().strip()
+    return f"""\
+{about}
+
+## Strength against time
+
+Public test deals, from number 0 on, the same for all agents; time is that of one worker on a shared AMD EPYC.
+
+![Deals won over time for a game, one panel for each variant]({STRENGTH_PICTURE})
+
+{chr(10).join(f"{table}{chr(10)}" for table in tables)}"""
+
+
 def pages() -> dict[str, str]:
     """All generated pages: path in the site -> text."""
     of_presets = {
@@ -205,6 +255,7 @@ def pages() -> dict[str, str]:
         **of_presets,
         "environments/custom.md": environment_page(CUSTOM_ID, None),
         "study.md": study_page(),
+        "agents.md": agents_page(),
     }
 
 
@@ -214,6 +265,8 @@ def _write() -> None:
     for path, text in pages().items():
         with mkdocs_gen_files.open(path, "w") as file:
             file.write(text)
+    with mkdocs_gen_files.open(STRENGTH_PICTURE, "wb") as picture:
+        picture.write(png(strength_figure(measured_strength())))
 
 
 if __name__ == "<run_path>":  # how gen-files runs a script

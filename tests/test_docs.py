@@ -1,6 +1,7 @@
 """The generated pages of the documentation hold what the code says."""
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
 from klondike_env.solver.labels import kept_labels
 from klondike_env.solver.study import name_of
+from train.words import percent
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
@@ -65,6 +67,14 @@ def test_rules_are_told_in_words_or_as_keywords():
 def test_the_study_is_made_from_the_verdicts_that_come_with_the_package():
     for rules, labels in kept_labels().items():
         assert f"| {name_of(rules)} | {len(labels.verdicts):,} | " in PAGES["study.md"]
+
+
+def test_the_strength_of_agents_is_told_from_kept_results():
+    kept = [json.loads(file.read_text()) for file in (ROOT / "docs" / "strength").glob("*.json")]
+    assert {evaluation["variant"] for evaluation in kept} >= {"draw1", "draw3", "classic", "thumb_and_pouch"}
+    for evaluation in kept:
+        for name, agent in evaluation["agents"].items():
+            assert f"| `{name}` | {percent(agent['win_rate'])} | " in PAGES["agents.md"]
 
 
 def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():

@@ -11,11 +11,13 @@ from agents.collins import CollinsAgent
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
 from agents.tuned import TunedAgent, find_reach, play_out_tuned
 from agents.tuned_weights import WEIGHTS, weights_for
+from klondike_env.engine.actions import name
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import STALLED, WON
 from klondike_env.rules import PRESETS, RuleParams, Rules
 from tests.agents.test_all_agents import random_rules
+from tests.boards import board
 from train.play import play_games
 
 
@@ -63,6 +65,25 @@ def test_wins_more_than_collins(variant: str) -> None:
     assert np.count_nonzero(ours == WON) > np.count_nonzero(theirs == WON)
 
 
+@pytest.mark.parametrize(
+    ("columns", "waste", "expected"),
+    [
+        (("5D 4C", "5H", "2C 3C | 4H"), "", "4C onto 5H"),  # so that 4H can go onto 5D
+        (("5D 4C", "5H", "2C 3C | 4D"), "", "4D onto 5H"),  # which can go there as it is
+        (("5D 4C", "5H", "JS"), "4H", "4C onto 5H"),
+        (("2C | 5D 4C", "2D 2H | 4H", "JS"), "", "stock"),
+    ],
+)
+def test_splits_a_run_to_free_a_card_that_another_can_go_onto(
+    columns: tuple[str, ...], waste: str, expected: str
+) -> None:
+    view = np.array([board(*columns, "KS", "KH", "KD", "KC", waste=waste, stock="9C 9D")[()]])
+    agent = TunedAgent()
+    agent.start(1, PRESETS["thumb_and_pouch"], 0)
+    action = int(agent.act(view, np.zeros((1, 313), dtype=np.int8))[0])
+    assert name(action) == expected
+
+
 @pytest.mark.parametrize("variant", PRESETS)
 def test_does_not_run_in_circles(variant: str) -> None:
     outcome = play_games(TunedAgent(), PRESETS[variant], np.arange(1000)).outcome
@@ -70,7 +91,7 @@ def test_does_not_run_in_circles(variant: str) -> None:
 
 
 def test_every_weight_has_a_name_of_its_own() -> None:
-    assert len(WEIGHTS.names) == len(set(WEIGHTS.names)) == 32
+    assert len(WEIGHTS.names) == len(set(WEIGHTS.names)) == 46
 
 
 def test_unseen_talon_cards_are_in_no_ones_reach() -> None:
