@@ -41,7 +41,7 @@ from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
 
 DEFAULT_SAMPLES = 100
-DEFAULT_VISITS = 1000
+DEFAULT_VISITS = 200
 DEFAULT_BLIND = 0.75
 DEFAULT_Z = 1.5
 MAX_SAMPLES = 20_000

@@ -10,97 +10,97 @@ from klondike_env.rules import Rules
 _TABLE = (
     # draw1, draw3, classic, thumb_and_pouch
     # a whole run to another column that turns a card up
-    ("run", 15587, 18125, 9277, 12592),
+    ("run", 15587, 18125, 6534, 12592),
     # for each card face down under it
-    ("run_face_down", 930, 454, 1112, -96),
+    ("run_face_down", 930, 454, 1628, -96),
     # if one card is face down under it
-    ("run_last_face_down", 582, 78, 93, -58),
+    ("run_last_face_down", 582, 78, -450, -58),
     # if it goes to an empty column
-    ("run_to_gap", -32, 124, -987, -536),
+    ("run_to_gap", -32, 124, -1140, -536),
     # for each rank above the ace, if it goes to an empty column
-    ("run_to_gap_rank", 934, -645, 0, -34),
+    ("run_to_gap_rank", 934, -645, 1064, -34),
     # if two columns take it
-    ("run_spare", -1420, -2311, 0, -212),
+    ("run_spare", -1420, -2311, 1749, -212),
     # if only one does, and that would take another run that lies on cards face down
-    ("run_rival", -1254, 607, 0, 2399),
+    ("run_rival", -1254, 607, -445, 2399),
     # else, if that would take a talon card in reach
-    ("run_rival_talon", 2585, 3881, 0, 1957),
+    ("run_rival_talon", 2585, 3881, 957, 1957),
     # a whole run that lies on the floor onto a card
-    ("built_run", 6372, 4965, -244, 13896),
+    ("built_run", 6372, 4965, -208, 13896),
     # if some card could then fill the gap
-    ("built_run_awaited", -68, 1335, 936, 94),
+    ("built_run_awaited", -68, 1335, 1068, 94),
     # a column's last card to its foundation
-    ("up", 8121, 7126, 3874, 7216),
+    ("up", 8121, 7126, 2973, 7216),
     # if that turns a card up
-    ("up_turning", 94, 743, 324, 338),
+    ("up_turning", 94, 743, 461, 338),
     # for each card face down under it
-    ("up_turning_face_down", 966, 1617, 421, -332),
+    ("up_turning_face_down", 966, 1617, 184, -332),
     # for each card not home that could lie on it
-    ("up_user", -321, -357, -1237, 1128),
+    ("up_user", -321, -357, -1124, 1128),
     # if one of these lies on cards face down
-    ("up_host", 1712, 455, -139, -446),
+    ("up_host", 1712, 455, 823, -446),
     # if that empties the column
-    ("up_emptying", 53, 441, -103, -1644),
+    ("up_emptying", 53, 441, 296, -1644),
     # any talon card, for each card to pass on the way to it
-    ("talon_distance", 3, -29, 119, -516),
+    ("talon_distance", 3, -29, -238, -516),
     # for each card in reach afterwards that could be played
-    ("talon_useful", -60, 1902, 360, 1078),
+    ("talon_useful", -60, 1902, 603, 1078),
     # for each of these on which a run that lies on cards face down could go that can go nowhere yet
-    ("talon_useful_host", -615, 1005, 0, -873),
+    ("talon_useful_host", -615, 1005, 1316, -873),
     # for each card in reach afterwards
-    ("talon_reachable", 431, -872, 29, 297),
+    ("talon_reachable", 431, -872, 531, 297),
     # a talon card to a column
-    ("down", 4368, 4140, 9654, 8343),
+    ("down", 4368, 4140, 11017, 8343),
     # for each rank above the ace
-    ("down_rank", 56, 241, 397, -176),
+    ("down_rank", 56, 241, 193, -176),
     # for each card not home that could lie on it
-    ("down_user", -131, -334, 70, 1073),
+    ("down_user", -131, -334, -210, 1073),
     # if one of these lies on cards face down
-    ("down_host", 552, 236, -34, 698),
+    ("down_host", 552, 236, -304, 698),
     # for each of them, at most
-    ("down_host_face_down", 819, 1484, 368, 1245),
+    ("down_host_face_down", 819, 1484, 665, 1245),
     # if a run that lies on the floor could lie on it
-    ("down_built_run", 916, 54, 0, 3605),
+    ("down_built_run", 916, 54, 544, 3605),
     # else, if one of these is a talon card in reach
-    ("down_chain", 567, 451, -536, 182),
+    ("down_chain", 567, 451, -341, 182),
     # if on one of these a run could go that lies on cards face down
-    ("down_chain_host", -241, -1084, 0, -2197),
+    ("down_chain_host", -241, -1084, 601, -2197),
     # for each of them, at most
-    ("down_chain_host_face_down", 547, 642, 0, 2646),
+    ("down_chain_host_face_down", 547, 642, 3080, 2646),
     # if two columns take it
-    ("down_spare", 694, 650, 0, 434),
+    ("down_spare", 694, 650, 534, 434),
     # if it goes to an empty column
     ("down_to_gap", -225, -1123, -485, 94),
     # for each rank above the ace, if it goes to an empty column
-    ("down_to_gap_rank", 1681, 60, 0, -73),
+    ("down_to_gap_rank", 1681, 60, 850, -73),
     # if it goes to an empty column and hosts a run that lies on cards face down
-    ("down_to_gap_host", 792, 699, 261, 1151),
+    ("down_to_gap_host", 792, 699, 98, 1151),
     # a talon card to its foundation
-    ("talon_up", 7592, 6288, 5075, 5546),
+    ("talon_up", 7592, 6288, 5566, 5546),
     # for each card not home that could lie on it
-    ("talon_up_user", -1198, -558, 597, -200),
+    ("talon_up_user", -1198, -558, 77, -200),
     # if one of these lies on cards face down
-    ("talon_up_host", -1622, -300, -913, -79),
+    ("talon_up_host", -1622, -300, -1171, -79),
     # if the next card of its suit is the last of a column
-    ("talon_up_chain", 1002, 1685, 762, 53),
+    ("talon_up_chain", 1002, 1685, -436, 53),
     # a foundation card back to a column for a run that lies on cards face down
-    ("back_host", 809, 2332, 3186, 997),
+    ("back_host", 809, 2332, 2723, 997),
     # for each of them, at most
-    ("back_host_face_down", -383, -229, 166, -105),
+    ("back_host_face_down", -383, -229, 396, -105),
     # the same for a talon card in reach
-    ("back_talon", 195, 2142, 1579, 784),
+    ("back_talon", 195, 2142, 1982, 784),
     # the same for a run that lies on the floor
-    ("back_built_run", 836, -74, -183, 983),
+    ("back_built_run", 836, -74, 363, 983),
     # part of a run to another card, to free a card that its foundation takes
-    ("split", 1002, 1090, 783, 482),
+    ("split", 1002, 1090, 1069, 482),
     # the same to free one on which a run could go that lies on cards face down
-    ("split_host", -2044, -173, 0, 3211),
+    ("split_host", -2044, -173, 175, 3211),
     # for each of them, at most
-    ("split_host_face_down", 450, -2261, 0, 3139),
+    ("split_host_face_down", 450, -2261, -1599, 3139),
     # the same for a talon card in reach
-    ("split_talon", 1005, 2262, 0, 689),
+    ("split_talon", 1005, 2262, -2380, 689),
     # the same for a run that lies on the floor
-    ("split_built_run", -306, -2131, 0, 2117),
+    ("split_built_run", -306, -2131, -1251, 2117),
 )
 _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])
