@@ -14,7 +14,7 @@ from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
 from klondike_env.solver.labels import kept_labels
 from klondike_env.solver.study import name_of
-from train.words import percent
+from train.words import percent, rate_with_margin
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
@@ -34,10 +34,11 @@ def load_pages():
     spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.pages()
+    return module
 
 
-PAGES = load_pages()
+SITE = load_pages()
+PAGES = SITE.pages()
 
 
 @pytest.mark.parametrize(("variant", "gym_id"), [*GYM_IDS.items(), ("custom", CUSTOM_ID)])
@@ -75,6 +76,17 @@ def test_the_strength_of_agents_is_told_from_kept_results():
     for evaluation in kept:
         for name, agent in evaluation["agents"].items():
             assert f"| `{name}` | {percent(agent['win_rate'])} | " in PAGES["agents.md"]
+
+
+def test_win_rates_of_the_readme_are_kept_results():
+    table = [line.split(" | ") for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| ")]
+    head = next(row for row in table if "deals won" in row[0])
+    rows = {row[0].strip("| ").split(" (")[0]: row for row in table if "±" in row[1]}
+    names = ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"]
+    for name, row in zip(names, rows.values(), strict=True):
+        agents = SITE.measured_strength()[name]
+        for agent in ("random", "greedy", "collins", "tuned", "bandit"):
+            assert row[head.index(agent)].strip("*") == rate_with_margin(agents[agent])
 
 
 def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():

@@ -15,13 +15,13 @@ from train.words import (
     SIGNIFICANCE,
     describe_p_value,
     describe_settings,
-    digits_of,
     groups_of,
     headline,
     main_agents,
     minutes,
     percent,
     ppo_sentences,
+    rate_with_margin,
     title_of,
 )
 
@@ -97,14 +97,9 @@ def _summary(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[st
     for result in variants:
         agents = result.evaluation.agents
         mark = " *" if result.is_shared else ""
-        cells = [_rate_with_margin(agents[name]) if name in agents else "" for name in names]
+        cells = [rate_with_margin(agents[name]) if name in agents else "" for name in names]
         rows.append([title_of(result.variant) + mark, *cells, _standing(result.evaluation)])
     return headings, rows
-
-
-def _rate_with_margin(result: AgentResult) -> str:
-    margin = 100 * (result.interval.high - result.interval.low) / 2
-    return f"{percent(result.win_rate)} ± {margin:.{digits_of(result.win_rate)}f}"
 
 
 def _standing(evaluation: Evaluation) -> str:

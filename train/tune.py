@@ -14,6 +14,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from rich.console import Console
 
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
 from agents.tuned import play_out_tuned
@@ -23,11 +24,10 @@ from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import PRESETS, RuleParams, Rules, preset
 
-POPULATION, PARENTS = 24, 6
-GAMES = 10_000  # of a generation
-SHARE_VARIED = 0.35  # of the weights of each child
-SHRINKING = 0.985  # of the variation, in each generation
-_LEAST_SPREAD = 200.0  # of the variation of a weight, at first
+POPULATION, PARENTS = 32, 8
+SHARE_VARIED = 0.3  # of the weights of each child
+_LEAST_SPREAD = 300.0  # of the variation of a weight, at first
+_LAST_SPREAD = 0.06  # of the variation in the end, as a part of that at first
 
 
 @kernel
@@ -62,38 +62,46 @@ class Judge:
         return count_wins(states, self._rules.params(), weights.view(WEIGHTS), *self._scratch) / len(states)
 
 
-def evolve(judge: Judge, centre: np.ndarray, seconds: float, rng: np.random.Generator) -> np.ndarray:
-    """Weights that win more, int64[k], found within a time from those given."""
+def evolve(judge: Judge, centre: np.ndarray, games: int, seconds: float, rng: np.random.Generator) -> np.ndarray:
+    """Weights that win more, int64[k], found within a time from those given. games: of each generation."""
     centre = centre.astype(np.float64)
-    spread = np.maximum(_LEAST_SPREAD, np.abs(centre) / 4)
+    spread = np.maximum(_LEAST_SPREAD, np.abs(centre) / 8)
     ranks = np.arange(1, PARENTS + 1)
     shares = np.log(PARENTS + 0.5) - np.log(ranks)
     shares /= shares.sum()
     first, start = int(rng.integers(TRAINING_DEALS.start, TRAINING_DEALS.start + 2**40)), time.process_time()
-    while time.process_time() - start < seconds:
-        states = judge.deal(first, GAMES)
-        first += GAMES
+    while (spent := time.process_time() - start) < seconds:
+        states = judge.deal(first, games)
+        first += games
         varied = rng.random((POPULATION, len(centre))) < SHARE_VARIED
-        children = centre + varied * rng.normal(size=varied.shape) * spread
+        children = centre + varied * rng.normal(size=varied.shape) * spread * _LAST_SPREAD ** (spent / seconds)
         rates = np.array([judge.win_rate(child.round().astype(np.int64), states) for child in children])
         best = np.argsort(-rates)[:PARENTS]
         centre = shares @ children[best]
-        spread *= SHRINKING
         print(f"{first} best {rates[best[0]]:.4f} mean {rates.mean():.4f}", flush=True)
     return centre.round().astype(np.int64)
 
 
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
 def main(
     variant: Annotated[str, typer.Option(help=", ".join(PRESETS))],
-    minutes: Annotated[float, typer.Option(help="processor time to spend")] = 10.0,
+    minutes: Annotated[float, typer.Option(min=0.001, help="processor time to spend")] = 10.0,
+    games: Annotated[int, typer.Option(min=1, help="of each generation; more where few are won")] = 10_000,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    deals: Annotated[int, typer.Option(help="validation deals for the comparison in the end")] = 100_000,
+    deals: Annotated[int, typer.Option(min=1, help="validation deals for the comparison in the end")] = 100_000,
 ) -> None:
     """Find weights for a variant."""
-    rules = preset(variant)
+    try:
+        rules = preset(variant)
+    except ValueError as error:
+        Console(stderr=True, soft_wrap=True).print(str(error), style="red", markup=False)
+        raise typer.Exit(2) from error
     judge = Judge(rules)
     before = weights_for(rules).view(np.int64)
-    after = evolve(judge, before, 60 * minutes, np.random.default_rng(seed))
+    after = evolve(judge, before, games, 60 * minutes, np.random.default_rng(seed))
     validation = judge.deal(VALIDATION_DEALS.start, deals)
     for name, weights in (("before", before), ("after", after)):
         print(f"{name}: {judge.win_rate(weights, validation):.2%} of {deals} validation deals")
@@ -102,4 +110,4 @@ def main(
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    app()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from train.results import Comparison, Evaluation, Settings, VariantResult
+from train.results import AgentResult, Comparison, Evaluation, Settings, VariantResult
 
 PPO = "ppo"  # the network in the play mode that its configuration names
 OTHER_MODES = ("ppo argmax", "ppo sampled")  # the same network in the other mode
@@ -15,6 +15,12 @@ SIGNIFICANCE = 0.05
 def percent(share: float) -> str:
     """A share 0 to 1 in percent, with more digits where it is small: "53.6", "3.91", "0.04"."""
     return f"{100 * share:.{digits_of(share)}f}"
+
+
+def rate_with_margin(result: AgentResult) -> str:
+    """A win rate in percent with half of its interval: "66.7 ± 0.5"."""
+    margin = 100 * (result.interval.high - result.interval.low) / 2
+    return f"{percent(result.win_rate)} ± {margin:.{digits_of(result.win_rate)}f}"
 
 
 def digits_of(share: float) -> int:

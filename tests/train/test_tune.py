@@ -1,0 +1,42 @@
+"""The evolution of weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from typer.testing import CliRunner
+
+from agents.tuned_weights import WEIGHTS, weights_for
+from klondike_env.deals import VALIDATION_DEALS
+from klondike_env.rules import PRESETS
+from train.tune import Judge, app, evolve
+
+
+def test_weights_that_win_more_are_found() -> None:
+    judge = Judge(PRESETS["draw1"])
+    validation = judge.deal(VALIDATION_DEALS.start, 1000)
+    start = -weights_for(PRESETS["draw1"]).view(np.int64) // 8  # the best play comes last
+    judge.win_rate(start, validation[:1])  # compiled off the clock
+    found = evolve(judge, start, 200, 3.0, np.random.default_rng(1))
+    assert judge.win_rate(found, validation) > judge.win_rate(start, validation) + 0.05
+
+
+def test_win_rates_are_those_of_the_weights() -> None:
+    judge = Judge(PRESETS["draw1"])
+    states = judge.deal(0, 500)
+    kept = states.copy()
+    assert 0.6 < judge.win_rate(weights_for(PRESETS["draw1"]).view(np.int64), states) < 0.73
+    assert np.array_equal(states, kept)
+
+
+def test_prints_lines_for_the_table_of_weights() -> None:
+    outcome = CliRunner().invoke(app, ["--variant", "draw1", "--minutes", "0.001", "--games", "10", "--deals", "50"])
+    assert outcome.exit_code == 0, outcome.output
+    for name in WEIGHTS.names or ():
+        assert f'"{name}": ' in outcome.output
+
+
+def test_an_unknown_variant_is_told_without_traceback() -> None:
+    outcome = CliRunner().invoke(app, ["--variant", "draw9"])
+    assert outcome.exit_code == 2
+    assert "no such variant: 'draw9'" in outcome.output
+    assert "Traceback" not in outcome.output
