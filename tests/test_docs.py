@@ -14,7 +14,7 @@ from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
 from klondike_env.solver.labels import kept_labels
 from klondike_env.solver.study import name_of
-from train.words import percent, rate_with_margin
+from train.words import percent, rate_with_margin, title_of
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = [
@@ -72,10 +72,13 @@ def test_the_study_is_made_from_the_verdicts_that_come_with_the_package():
 
 def test_the_strength_of_agents_is_told_from_kept_results():
     kept = [json.loads(file.read_text()) for file in (ROOT / "docs" / "strength").glob("*.json")]
-    assert {evaluation["variant"] for evaluation in kept} >= {"draw1", "draw3", "classic", "thumb_and_pouch"}
-    for evaluation in kept:
-        for name, agent in evaluation["agents"].items():
-            assert f"| `{name}` | {percent(agent['win_rate'])} | " in PAGES["agents.md"]
+    kept.sort(key=lambda evaluation: evaluation["deals"])
+    best = {(evaluation["variant"], name): agent for evaluation in kept for name, agent in evaluation["agents"].items()}
+    sections = dict(re.findall(r"^### (.*)\n\n((?:\|.*\n)*)", PAGES["agents.md"], re.MULTILINE))
+    assert len(sections) == 5
+    for (variant, name), agent in best.items():
+        row = f"| `{name}` | {percent(agent['win_rate'])} | "
+        assert row in sections[title_of(variant).capitalize()]
 
 
 def test_win_rates_of_the_readme_are_kept_results():
