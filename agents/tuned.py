@@ -182,7 +182,7 @@ def mark_place(
     rivals = fitting(hosts, rules) & ~bit
     if rivals & scene.hiding != 0:
         return int(weights[0]["run_rival"])
-    return int(weights[0]["run_rival_talon"]) if rivals & int(games[g]["talon"]) & scene.talon != 0 else 0
+    return int(weights[0]["run_rival_talon"]) if rivals & scene.talon != 0 else 0
 
 
 @kernel

@@ -29,6 +29,7 @@ from agents.registry import load
 from klondike_env.machine import cores, processor
 from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
+from train.console import table_console
 from train.files import write_atomically
 from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
 from train.results import BenchmarkResult, Evaluation, Machine, PlayMode, RunResult, VariantResult
@@ -37,7 +38,6 @@ from train.words import PPO, headline, minutes, ppo_sentences, title_of
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
 TRAINING_FILE = "training.json"  # is there once a training can be resumed
-WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
 
 
 class Trainer(Protocol):
@@ -213,7 +213,7 @@ def main(
     name: Annotated[str | None, typer.Option(help="name of the run instead of the file's")] = None,
 ) -> None:
     """Train PPO on every variant, let it and the baselines play the same deals, and report."""
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE)
+    console = table_console()
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])
         for agent in (*benchmark.agents, *benchmark.planners):

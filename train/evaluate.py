@@ -14,10 +14,9 @@ progress. Each agent meets the game in its own talon mode, which results state.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -30,13 +29,13 @@ from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
 from klondike_env.rules import PRESETS, Rules, preset, rules_of
 from klondike_env.work import WorkerDied
+from train.console import fail, table_console
 from train.files import write_atomically
 from train.games import SharedGames
 from train.play import DEFAULT_BATCH, AgentError, Watch, settings_of
 from train.results import Evaluation, PlayedGames
 
 CUSTOM = "custom"
-WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
 
 
 def evaluate(
@@ -189,19 +188,19 @@ def main(
     try:
         players, rules, numbers = _players(agent), preset(variant), _deal_numbers(deals)
     except ValueError as error:
-        _fail(error)
+        fail(error)
     how = {"batch": batch, "seed": seed, "workers": workers, "backend": backend}
     kept = json.with_name(f"{json.name}.games.csv") if json is not None else None
     bar = _progress_bar(shown=True)
     try:
         games = _games(players, rules, numbers, bar, kept, how)
     except (ValueError, DependencyNotInstalled) as error:
-        _fail(error)
+        fail(error)
     try:
         with bar:
             evaluation = _evaluation(players, variant, rules, numbers, games.play())
     except (AgentError, WorkerDied) as error:  # any other error of the user's agent keeps its traceback
-        _fail(error)
+        fail(error)
     _print(evaluation)
     if json is not None and kept is not None:
         write_atomically(json, evaluation.model_dump_json(indent=2) + "\n")
@@ -214,23 +213,18 @@ def main(
 
 def _check_can_be_written(file: Path, force: bool) -> None:
     if file.is_dir() or any(parent.is_file() for parent in file.parents):
-        _fail(f"{file} cannot be written: it is a directory, or lies below a file; name another file")
+        fail(f"{file} cannot be written: it is a directory, or lies below a file; name another file")
     if file.exists() and not force:
-        _fail(f"{file} exists; name another file, or pass --force to replace it")
+        fail(f"{file} exists; name another file, or pass --force to replace it")
 
 
 def _print(evaluation: Evaluation) -> None:
     from train.report import comparison_table, evaluation_table  # brings matplotlib, which `evaluate` does not need
 
-    console = Console(width=None if sys.stdout.isatty() else WIDTH_OF_A_FILE)
+    console = table_console()
     console.print(evaluation_table(evaluation))
     if evaluation.comparisons:
         console.print(comparison_table(evaluation))
-
-
-def _fail(message: object) -> NoReturn:
-    Console(stderr=True, soft_wrap=True).print(str(message), style="red", markup=False)
-    raise typer.Exit(2)
 
 
 if __name__ == "__main__":

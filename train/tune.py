@@ -14,7 +14,6 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
 from agents.tuned import play_out_tuned
@@ -23,6 +22,7 @@ from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import PRESETS, RuleParams, Rules, preset
+from train.console import fail
 
 POPULATION, PARENTS = 32, 8
 SHARE_VARIED = 0.3  # of the weights of each child
@@ -97,8 +97,7 @@ def main(
     try:
         rules = preset(variant)
     except ValueError as error:
-        Console(stderr=True, soft_wrap=True).print(str(error), style="red", markup=False)
-        raise typer.Exit(2) from error
+        fail(error)
     judge = Judge(rules)
     before = weights_for(rules).view(np.int64)
     after = evolve(judge, before, games, 60 * minutes, np.random.default_rng(seed))
