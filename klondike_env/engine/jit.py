@@ -6,6 +6,12 @@ callers (`forceinline`). That makes small helper kernels free: without the first
 50 ns of reference counting for each array argument; without the second, the passing of arrays and
 setups made random play two and a half times slower.
 
+To be inlined into each of its callers is all that most kernels are for. So a kernel is compiled in two
+ways. What Python calls is optimised, with all kernels in it, and made machine code. What kernels call, a
+part of theirs, is neither, as both would be done again in every caller, and lacks what only calls from
+Python need. Nor has a kernel a part for each constant that it is called with, which is numba's habit:
+constants find their way into a part where it is inlined.
+
 Compiled code is cached on disk. Numba watches only the file of the cached function itself, so a
 cached kernel would survive a change of a helper in another file. Here the stamp that numba compares
 is a digest of the kernel's file and of all files of ours that it imports, directly or not. And several
@@ -28,6 +34,8 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import IndexDataCacheFile
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.event import Event, Listener, register
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -95,11 +103,49 @@ _OPTIONS: dict[str, Any] = {"nogil": True}
 _FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True}
 
 
-def _compile(function: Function) -> Any:
+class _PartCode(JITCodeLibrary):
+    """The code of a part, which is there to be inlined, and never run by itself."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the caller's code. Each function by itself is simplified by now."""
+
+    def _finalize_final_module(self) -> None:
+        """Make no machine code of any function: the callers have copies, and here all count as defined elsewhere."""
+        self._finalized = True  # which copying asks for
+        self._get_module_for_linking()
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                function.linkage = "available_externally"
+        super()._finalize_final_module()
+
+
+class _PartCompiler(Compiler):
+    """Compiles a part."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
+        library = _PartCode(targetctx.codegen(), "part")
+        library.enable_object_caching()
+        super().__init__(typingctx, targetctx, library, *others)
+
+
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
+
+
+def _compile(function: Function, **options: Any) -> Any:
     try:
-        return numba.njit(**_OPTIONS, **_FREE_CALLS)(function)
+        return numba.njit(**_OPTIONS, **_FREE_CALLS, **options)(function)
     except (KeyError, TypeError):  # a numba release without these options: correct, but slower
         return numba.njit(**_OPTIONS)(function)
+
+
+def _let_kernels_call(part: Any, whole: Any) -> None:
+    """Have kernels that call `whole` take the part in its place, whatever constants they call it with."""
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        plain = numba.types.unliteral
+        return part.get_call_template([plain(arg) for arg in args], {key: plain(arg) for key, arg in kws.items()})
+
+    whole.get_call_template, whole.get_overload = get_call_template, part.get_overload
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -117,21 +163,24 @@ class _CacheFile(IndexDataCacheFile):
         self._save_index({**self._load_index(), key: name})
 
 
-def _keep_on_disk(dispatcher: Any) -> None:
-    """Cache what is compiled, unless no folder can be written to."""
+def _keep_on_disk(dispatcher: Any, ending: str = "") -> None:
+    """Cache what is compiled, in files of that ending of the name, unless no folder can be written to."""
     try:
         dispatcher.enable_caching()
     except RuntimeError:
         return
     cache = dispatcher._cache
     stamp = source_digest(Path(dispatcher.py_func.__code__.co_filename))
-    cache._cache_file = _CacheFile(cache.cache_path, cache._impl.filename_base, stamp)
+    cache._cache_file = _CacheFile(cache.cache_path, cache._impl.filename_base + ending, stamp)
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
-    dispatcher = _compile(function)
-    if dispatcher is not function:  # it is when compilation is switched off (NUMBA_DISABLE_JIT=1)
-        _keep_on_disk(dispatcher)
-        _announcer.kernels.add(dispatcher)
-    return dispatcher
+    whole = _compile(function)
+    if whole is not function:  # it is when compilation is switched off (NUMBA_DISABLE_JIT=1)
+        part = _compile(function, **_PART)
+        _let_kernels_call(part, whole)
+        _keep_on_disk(whole)
+        _keep_on_disk(part, ".part")
+        _announcer.kernels.update((whole, part))
+    return whole

@@ -36,6 +36,23 @@ if __name__ == "__main__":
     stats = getattr(twice, "stats", None)  # none without compilation
     print(twice(), sum(stats.cache_hits.values()) if stats else 0)
 """
+COUNTING_CALLER = """
+from numba.core.event import install_recorder
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.helper import number
+
+@kernel
+def double(count):
+    return 2 * count
+
+@kernel
+def total(count):
+    return {expression}
+
+with install_recorder("numba:compile") as recorder:
+    print(total(5), number(), double(3))
+print(sum(event.is_start for _, event in recorder.buffer))
+"""
 
 
 @pytest.fixture
@@ -71,6 +88,15 @@ def test_an_edited_helper_in_another_file_is_compiled_anew(package: Path) -> Non
     assert run_caller(package) == [20, 1]
     (package / "klondike_env" / "engine" / "helper.py").write_text(HELPER.format(number=15))
     assert run_caller(package) == [30, 0]
+
+
+def test_a_kernel_is_compiled_once_for_all_kernels_that_call_it_and_once_for_calls_from_python(package: Path) -> None:
+    def run(expression: str) -> list[int]:
+        (package / "klondike_env" / "engine" / "caller.py").write_text(COUNTING_CALLER.format(expression=expression))
+        return run_caller(package)
+
+    assert run("double(1) + double(2) + double(count) + number()") == [26, 10, 6, 5]  # not for each constant
+    assert run("double(count) - number()") == [0, 10, 6, 3]  # in the caller's file, but what is in the helper's is kept
 
 
 def test_compilation_is_announced_once_and_only_when_it_happens(package: Path, tmp_path: Path) -> None:
