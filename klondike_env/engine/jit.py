@@ -100,7 +100,8 @@ _announcer = _Announcer()
 register("numba:compile", _announcer)
 
 _OPTIONS: dict[str, Any] = {"nogil": True}
-_FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True}
+# The last one leaves out what only calls from C need.
+_FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 
 class _PartCode(JITCodeLibrary):
@@ -128,7 +129,7 @@ class _PartCompiler(Compiler):
         super().__init__(typingctx, targetctx, library, *others)
 
 
-_PART: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _PartCompiler}
+_PART: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
 
 
 def _compile(function: Function, **options: Any) -> Any:
