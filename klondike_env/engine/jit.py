@@ -34,9 +34,12 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core.caching import IndexDataCacheFile
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.event import Event, Listener, register
+
+try:
+    from klondike_env.engine.parts import PART
+except ImportError:  # a numba release that is built another way: correct, but slower to compile
+    PART = {}
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -104,34 +107,6 @@ _OPTIONS: dict[str, Any] = {"nogil": True}
 _FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
 
 
-class _PartCode(JITCodeLibrary):
-    """The code of a part, which is there to be inlined, and never run by itself."""
-
-    def _optimize_final_module(self) -> None:
-        """Leave that to the caller's code. Each function by itself is simplified by now."""
-
-    def _finalize_final_module(self) -> None:
-        """Make no machine code of any function: the callers have copies, and here all count as defined elsewhere."""
-        self._finalized = True  # which copying asks for
-        self._get_module_for_linking()
-        for function in self._final_module.functions:
-            if not function.is_declaration:
-                function.linkage = "available_externally"
-        super()._finalize_final_module()
-
-
-class _PartCompiler(Compiler):
-    """Compiles a part."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *others: Any) -> None:
-        library = _PartCode(targetctx.codegen(), "part")
-        library.enable_object_caching()
-        super().__init__(typingctx, targetctx, library, *others)
-
-
-_PART: dict[str, Any] = {"no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
-
-
 def _compile(function: Function, **options: Any) -> Any:
     try:
         return numba.njit(**_OPTIONS, **_FREE_CALLS, **options)(function)
@@ -179,7 +154,7 @@ def kernel(function: Function) -> Function:
     """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
     whole = _compile(function)
     if whole is not function:  # it is when compilation is switched off (NUMBA_DISABLE_JIT=1)
-        part = _compile(function, **_PART)
+        part = _compile(function, **PART)
         _let_kernels_call(part, whole)
         _keep_on_disk(whole)
         _keep_on_disk(part, ".part")

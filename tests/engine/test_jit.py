@@ -62,7 +62,8 @@ def package(tmp_path: Path) -> Path:
     engine.mkdir(parents=True)
     (engine.parent / "__init__.py").touch()
     (engine / "__init__.py").touch()
-    shutil.copy(jit.__file__, engine / "jit.py")
+    for name in ("jit.py", "parts.py"):
+        shutil.copy(Path(jit.__file__).with_name(name), engine)
     (engine / "helper.py").write_text(HELPER.format(number=10))
     (engine / "caller.py").write_text(CALLER)
     return tmp_path
@@ -97,6 +98,12 @@ def test_a_kernel_is_compiled_once_for_all_kernels_that_call_it_and_once_for_cal
 
     assert run("double(1) + double(2) + double(count) + number()") == [26, 10, 6, 5]  # not for each constant
     assert run("double(count) - number()") == [0, 10, 6, 3]  # in the caller's file, but what is in the helper's is kept
+
+
+def test_without_the_insides_of_numba_that_parts_need_kernels_compile_as_they_are(package: Path) -> None:
+    (package / "klondike_env" / "engine" / "parts.py").write_text("from numba.core.codegen import NoSuchLibrary")
+    assert run_caller(package) == [20, 0]
+    assert run_caller(package) == [20, 1]
 
 
 def test_compilation_is_announced_once_and_only_when_it_happens(package: Path, tmp_path: Path) -> None:
