@@ -16,8 +16,7 @@ import numpy as np
 
 from agents.playout import GAME, LAYOUT
 from agents.rollout_search import first_play
-from agents.tuned import choose_tuned
-from agents.tuned_weights import weights_for
+from agents.tuned import Marking, choose_tuned
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply, face_down_total
@@ -42,7 +41,7 @@ class Base(NamedTuple):
     """The rule list that is trusted without evidence, `tuned` or `collins`, and what it needs."""
 
     is_tuned: bool
-    weights: np.ndarray  # WEIGHTS[1], of `tuned`
+    marking: Marking  # of `tuned`
     games: np.ndarray  # GAME[1]
     layouts: np.ndarray  # LAYOUT[1]
     trial: np.ndarray  # STATE[1]
@@ -53,7 +52,7 @@ class Base(NamedTuple):
     def of(cls, name: str, rules: Rules) -> Base:
         """The list of a name, ready for these rules."""
         scratch = np.zeros(1, dtype=STATE), np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        return cls(name == "tuned", weights_for(rules), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT), *scratch)
+        return cls(name == "tuned", Marking.of(rules), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT), *scratch)
 
 
 class Exploration:
@@ -277,7 +276,7 @@ def base_play(states: np.ndarray, i: int, base: Base, rules: RuleParams) -> int:
     """What the base plays, or RESIGN; with redeals without limit talon cards are played directly."""
     if base.is_tuned:
         base.trial[0] = states[i]  # of which there is one, as of what the list remembers
-        return choose_tuned(base.trial, 0, rules, base.weights, base.returned, base.games, base.layouts)
+        return choose_tuned(base.trial, 0, rules, base.marking, base.returned, base.games, base.layouts)
     reach = 1 if rules.redeals == UNLIMITED else 0
     action = first_play(states, i, rules, reach, base.trial, base.moved)
     return RESIGN if reach and action == STOCK_ACTION else action

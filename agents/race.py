@@ -142,7 +142,7 @@ def wins_blind(states: np.ndarray, i: int, rules: RuleParams, judge: Judge) -> b
     read_layout(states, i, layouts)
     index_talon(states, i, layouts, games, 0)
     if judge.base.is_tuned:
-        return play_out_tuned(games, 0, layouts, rules, judge.enough, judge.base.weights)
+        return play_out_tuned(games, 0, layouts, rules, judge.enough, judge.base.marking)
     return play_out(games, 0, layouts, rules, judge.enough)
 
 

@@ -30,7 +30,7 @@ from agents.playout import (
     take_waste,
     tap_stock,
 )
-from agents.tuned import play_out_tuned
+from agents.tuned import Marking, play_out_tuned
 from klondike_env.engine.actions import (
     N_ACTIONS,
     N_DESTINATIONS,
@@ -210,7 +210,7 @@ def sample_once(
     views: np.ndarray,
     i: int,
     rules: RuleParams,
-    weights: np.ndarray,
+    marking: Marking,
     enough: int,
     searches: np.ndarray,
     k: int,
@@ -224,8 +224,8 @@ def sample_once(
         if searches[k]["alive"][c] and action != RESIGN:
             games[1] = games[0]
             play_action(views, i, action, games, 1, layouts, rules)
-            if len(weights) > 0:
-                won = play_out_tuned(games, 1, layouts, rules, enough, weights)
+            if len(marking.weights) > 0:
+                won = play_out_tuned(games, 1, layouts, rules, enough, marking)
             else:
                 won = play_out(games, 1, layouts, rules, enough)
             first_won = first_won or (won and c == 0)
@@ -317,7 +317,7 @@ def sample_all(
     views: np.ndarray,
     rows: np.ndarray,
     rules: RuleParams,
-    weights: np.ndarray,
+    marking: Marking,
     enough: int,
     seed: int,
     until: int,
@@ -328,8 +328,8 @@ def sample_all(
 ) -> None:
     """Sample in each row whose search is not over until it has `until` samples.
 
-    rows: int64[m]; weights: WEIGHTS[1] for the list of `tuned`, WEIGHTS[0] for Collins'; enough: as for
-    `agents.playout.play_out`; searches: SEARCH[m];
+    rows: int64[m]; marking: that of `tuned`, or none for Collins' list; enough: as for `agents.playout.play_out`;
+    searches: SEARCH[m];
     scratch are games: GAME[2], layouts: LAYOUT[1] and cards: uint8[2, 52].
     """
     for k in range(len(rows)):
@@ -341,7 +341,7 @@ def sample_all(
             read_game(views, i, games, 0)
             for sample in range(int(searches[k]["n_samples"]), until):
                 determinize(views, i, sample_seed(word, sample), cards[0], n_unseen, cards[1], layouts, games, 0)
-                sample_once(views, i, rules, weights, enough, searches, k, games, layouts)
+                sample_once(views, i, rules, marking, enough, searches, k, games, layouts)
             searches[k]["n_samples"] = until
 
 

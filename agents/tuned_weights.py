@@ -1,6 +1,12 @@
-"""The weights of the agent `tuned`: of what a play's mark is made up, and how much of it in each variant."""
+"""The weights of the agent `tuned`: of what a play's mark is made up, and how much of it in each variant.
+
+And its tables, by which close plays are marked again; these are in a file, an array for each variant that has one.
+"""
 
 from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -106,11 +112,29 @@ _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])
 
 
+TABLES = Path(__file__).with_name("tuned_tables.npz")
+
+
+def most_like(rules: Rules) -> str:
+    """The variant that a game is most like."""
+    if rules.redeals is None:
+        return "draw1" if rules.draw_count == 1 else "draw3"
+    return "thumb_and_pouch" if rules.gaps == "any" else "classic"
+
+
 def weights_for(rules: Rules) -> np.ndarray:
     """The weights for a game, WEIGHTS[1]: those of the variant that it is most like."""
-    if rules.redeals is None:
-        variant = "draw1" if rules.draw_count == 1 else "draw3"
-    else:
-        variant = "thumb_and_pouch" if rules.gaps == "any" else "classic"
-    column = 1 + _VARIANTS.index(variant)
+    column = 1 + _VARIANTS.index(most_like(rules))
     return np.array([tuple(row[column] for row in _TABLE)], dtype=WEIGHTS)
+
+
+@cache
+def tables() -> dict[str, np.ndarray]:
+    """The tables in use, by variant."""
+    with np.load(TABLES) as file:
+        return dict(file)
+
+
+def table_for(rules: Rules) -> np.ndarray:
+    """The table for a game, int16[n]: that of the variant that it is most like, or int16[0] if that has none."""
+    return tables().get(most_like(rules), np.empty(0, dtype=np.int16))

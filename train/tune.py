@@ -16,8 +16,8 @@ import numpy as np
 import typer
 
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from agents.tuned import play_out_tuned
-from agents.tuned_weights import WEIGHTS, weights_for
+from agents.tuned import Marking, play_out_tuned
+from agents.tuned_weights import WEIGHTS, table_for, weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
@@ -31,16 +31,14 @@ _LAST_SPREAD = 0.06  # of the variation in the end, as a part of that at first
 
 
 @kernel
-def count_wins(
-    states: np.ndarray, rules: RuleParams, weights: np.ndarray, games: np.ndarray, layouts: np.ndarray
-) -> int:
-    """How many fresh games are won with these weights. scratch are games: GAME[1], layouts: LAYOUT[1]."""
+def count_wins(states: np.ndarray, rules: RuleParams, marking: Marking, games: np.ndarray, layouts: np.ndarray) -> int:
+    """How many fresh games are won with these marks. scratch are games: GAME[1], layouts: LAYOUT[1]."""
     wins = 0
     for i in range(len(states)):
         read_layout(states, i, layouts)
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
-        wins += play_out_tuned(games, 0, layouts, rules, NEVER, weights)
+        wins += play_out_tuned(games, 0, layouts, rules, NEVER, marking)
     return wins
 
 
@@ -57,9 +55,13 @@ class Judge:
         games.deal(np.arange(first, first + n))
         return games.states
 
-    def win_rate(self, weights: np.ndarray, states: np.ndarray) -> float:
-        """The part of the games that is won. weights: int64[k], as the fields of WEIGHTS."""
-        return count_wins(states, self._rules.params(), weights.view(WEIGHTS), *self._scratch) / len(states)
+    def marking(self, weights: np.ndarray) -> Marking:
+        """Marks by these weights, float64[k], as the fields of WEIGHTS, and by the table in use."""
+        return Marking.by(weights.round().astype(np.int64).view(WEIGHTS), table_for(self._rules))
+
+    def win_rate(self, marking: Marking, states: np.ndarray) -> float:
+        """The part of the games that is won."""
+        return count_wins(states, self._rules.params(), marking, *self._scratch) / len(states)
 
 
 def evolve(judge: Judge, centre: np.ndarray, games: int, seconds: float, rng: np.random.Generator) -> np.ndarray:
@@ -75,7 +77,7 @@ def evolve(judge: Judge, centre: np.ndarray, games: int, seconds: float, rng: np
         first += games
         varied = rng.random((POPULATION, len(centre))) < SHARE_VARIED
         children = centre + varied * rng.normal(size=varied.shape) * spread * _LAST_SPREAD ** (spent / seconds)
-        rates = np.array([judge.win_rate(child.round().astype(np.int64), states) for child in children])
+        rates = np.array([judge.win_rate(judge.marking(child), states) for child in children])
         best = np.argsort(-rates)[:PARENTS]
         centre = shares @ children[best]
         print(f"{first} best {rates[best[0]]:.4f} mean {rates.mean():.4f}", flush=True)
@@ -103,7 +105,7 @@ def main(
     after = evolve(judge, before, games, 60 * minutes, np.random.default_rng(seed))
     validation = judge.deal(VALIDATION_DEALS.start, deals)
     for name, weights in (("before", before), ("after", after)):
-        print(f"{name}: {judge.win_rate(weights, validation):.2%} of {deals} validation deals")
+        print(f"{name}: {judge.win_rate(judge.marking(weights), validation):.2%} of {deals} validation deals")
     for name, weight in zip(WEIGHTS.names or (), after.tolist(), strict=True):
         print(f'    "{name}": {weight},')
 

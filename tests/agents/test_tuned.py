@@ -9,8 +9,9 @@ import pytest
 
 from agents.collins import CollinsAgent
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from agents.tuned import TunedAgent, find_reach, play_out_tuned
-from agents.tuned_weights import WEIGHTS, weights_for
+from agents.tuned import Marking, TunedAgent, play_out_tuned
+from agents.tuned_marks import find_reach
+from agents.tuned_weights import WEIGHTS, table_for, weights_for
 from klondike_env.engine.actions import name
 from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
@@ -19,13 +20,14 @@ from klondike_env.rules import PRESETS, RuleParams, Rules
 from tests.agents.test_all_agents import random_rules
 from tests.boards import board
 from train.play import play_games
+from train.tune import Judge
 
 
 @kernel
 def play_out_all(
     states: np.ndarray,
     rules: RuleParams,
-    weights: np.ndarray,
+    marking: Marking,
     games: np.ndarray,
     layouts: np.ndarray,
     won: np.ndarray,
@@ -34,7 +36,7 @@ def play_out_all(
         read_layout(states, i, layouts)
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
-        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, weights)
+        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, marking)
 
 
 def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
@@ -43,7 +45,7 @@ def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
     games.deal(np.arange(n))
     won = np.zeros(n, dtype=bool)
     scratch = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-    play_out_all(games.states, rules.params(), weights_for(rules), *scratch, won)
+    play_out_all(games.states, rules.params(), Marking.of(rules), *scratch, won)
     assert np.array_equal(won, played == WON)
 
 
@@ -63,6 +65,15 @@ def test_wins_more_than_collins(variant: str) -> None:
     deals = np.arange(4000)
     ours, theirs = (play_games(agent, PRESETS[variant], deals).outcome for agent in (TunedAgent(), CollinsAgent()))
     assert np.count_nonzero(ours == WON) > np.count_nonzero(theirs == WON)
+
+
+@pytest.mark.parametrize("variant", ["draw1", "draw3"])
+def test_second_marks_win_more(variant: str) -> None:
+    rules = PRESETS[variant]
+    judge = Judge(rules)
+    states = judge.deal(0, 4000)
+    without = Marking.by(weights_for(rules), table_for(rules)[:0])
+    assert judge.win_rate(Marking.of(rules), states) > judge.win_rate(without, states) + 0.02
 
 
 @pytest.mark.parametrize(
