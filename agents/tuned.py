@@ -193,7 +193,7 @@ def make_play(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
 def play_out_tuned(
     games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, enough: int, marking: Marking
 ) -> bool:
-    """Play a game to its end; whether it is won. the arguments are those of `agents.playout.play_out`."""
+    """Play a game to its end; whether it is won. The arguments are those of `agents.playout.play_out`."""
     find_reach(games, g, layouts, rules)
     for _ in range(_MOST_PLAYS):
         if is_decided(games, g, rules, enough):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -19,30 +21,59 @@ from agents.tuned_facts import (
     note_position,
     seen_talon,
 )
-from agents.tuned_marks import KINDS, MAX_PLAYS, PLAY, RUN, SPLIT, TALON_DOWN, TALON_UP, UP, find_reach, look
-from agents.tuned_weights import table_for
+from agents.tuned_marks import (
+    KINDS,
+    MAX_PLAYS,
+    PLAY,
+    RUN,
+    SPLIT,
+    TALON_DOWN,
+    TALON_UP,
+    UP,
+    find_reach,
+    list_plays,
+    look,
+)
+from agents.tuned_weights import table_for, weights_for
 from klondike_env.cards import parse_card
-from klondike_env.rules import PRESETS
+from klondike_env.engine.games import Games
+from klondike_env.rules import PRESETS, Rules
+from tests.agents.test_all_agents import random_rules
 from tests.boards import board
 
 KINGS = ("KS", "KH", "KD")
 
 
+class Table:
+    """A position as the list sees it."""
+
+    def __init__(self, records: np.ndarray, rules: Rules) -> None:
+        self.rules = rules.params()
+        self.games, self.layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
+        read_layout(records, 0, self.layouts)
+        read_game(records, 0, self.games, 0)
+        index_talon(records, 0, self.layouts, self.games, 0)
+        find_reach(self.games, 0, self.layouts, self.rules)
+        self.scene = look(self.games, 0, self.layouts, self.rules)
+
+    def facts(self, kind: int, what: int) -> dict[str, int]:
+        """The facts of a play."""
+        facts = np.zeros(1, dtype=FACTS)
+        seen = seen_talon(self.games, 0, self.layouts, self.rules)
+        note_position(self.games, 0, seen, self.scene, self.rules, facts)
+        note_play(self.games, 0, kind, what, seen, 0, self.scene, self.layouts, self.rules, facts)
+        return dict(zip(FACTS.names or (), facts[0].tolist(), strict=True))
+
+    def plays(self, weights: np.ndarray) -> np.ndarray:
+        """All plays, PLAY[n]."""
+        plays = np.zeros(MAX_PLAYS, dtype=PLAY)
+        return plays[: list_plays(self.games, 0, self.scene, self.layouts, self.rules, weights, plays)]
+
+
 def facts_of(variant: str, kind: int, what: str | int, *columns: str, **others: str) -> dict[str, int]:
     """The facts of a play in a position; `what` is a column, or a card."""
-    rules = PRESETS[variant].params()
-    records = np.array([board(*columns, **others)[()]])
-    games, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-    read_layout(records, 0, layouts)
-    read_game(records, 0, games, 0)
-    index_talon(records, 0, layouts, games, 0)
-    find_reach(games, 0, layouts, rules)
-    facts = np.zeros(1, dtype=FACTS)
-    scene, seen = look(games, 0, layouts, rules), seen_talon(games, 0, layouts, rules)
-    note_position(games, 0, seen, scene, rules, facts)
-    card = parse_card(what) if isinstance(what, str) else what
-    note_play(games, 0, kind, card, seen, 0, scene, layouts, rules, facts)
-    return dict(zip(FACTS.names or (), facts[0].tolist(), strict=True))
+    table = Table(np.array([board(*columns, **others)[()]]), PRESETS[variant])
+    return table.facts(kind, parse_card(what) if isinstance(what, str) else what)
 
 
 def test_a_run_that_turns_a_card_up() -> None:
@@ -113,6 +144,23 @@ def test_every_cell_belongs_to_one_kind_of_play_and_one_pair_of_values() -> None
                 values[places] = pair_of_values
                 cells.add(cell_of(pair, kind, values))
     assert cells == set(range(N_CELLS))
+
+
+def test_facts_have_no_values_without_a_cell() -> None:
+    chance, generator, count = random.Random(4), np.random.default_rng(4), 0
+    for _ in range(30):
+        rules = random_rules(chance)
+        games = Games(8, rules)
+        games.deal(np.arange(8))
+        for _ in range(60):
+            games.step(games.random_actions(generator))
+            k = chance.randrange(8)
+            table = Table(games.views()[k : k + 1], rules)
+            for play in table.plays(weights_for(rules)):
+                values = table.facts(int(play["kind"]), int(play["what"])).values()
+                assert all(0 <= value < size for value, size in zip(values, SIZES.tolist(), strict=True))
+                count += 1
+    assert count > 1000
 
 
 def test_plays_far_behind_are_not_looked_at_again() -> None:
