@@ -1,8 +1,9 @@
-"""What the command lines of this folder share: where tables go, and how a mistake of the user is told."""
+"""What the command lines of this folder share: where tables go, how mistakes are told, and what is not overwritten."""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 import typer
@@ -20,3 +21,11 @@ def fail(message: object) -> NoReturn:
     """Print a message on the standard error stream, and exit with status 2."""
     Console(stderr=True, soft_wrap=True).print(str(message), style="red", markup=False)
     raise typer.Exit(2)
+
+
+def check_can_be_written(file: Path, force: bool) -> None:
+    """Fail if a file cannot be written, or exists and is not to be replaced."""
+    if file.is_dir() or any(parent.is_file() for parent in file.parents):
+        fail(f"{file} cannot be written: it is a directory, or lies below a file; name another file")
+    if file.exists() and not force:
+        fail(f"{file} exists; name another file, or pass --force to replace it")

@@ -29,7 +29,7 @@ from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
 from klondike_env.rules import PRESETS, Rules, preset, rules_of
 from klondike_env.work import WorkerDied
-from train.console import fail, table_console
+from train.console import check_can_be_written, fail, table_console
 from train.files import write_atomically
 from train.games import SharedGames
 from train.play import DEFAULT_BATCH, AgentError, Watch, settings_of
@@ -184,7 +184,7 @@ def main(
     """
     for file in (json, picture):
         if file is not None:
-            _check_can_be_written(file, force)
+            check_can_be_written(file, force)
     try:
         players, rules, numbers = _players(agent), preset(variant), _deal_numbers(deals)
     except ValueError as error:
@@ -209,13 +209,6 @@ def main(
         from train.pictures import png, strength_figure
 
         write_atomically(picture, png(strength_figure({evaluation.variant: evaluation.agents})))
-
-
-def _check_can_be_written(file: Path, force: bool) -> None:
-    if file.is_dir() or any(parent.is_file() for parent in file.parents):
-        fail(f"{file} cannot be written: it is a directory, or lies below a file; name another file")
-    if file.exists() and not force:
-        fail(f"{file} exists; name another file, or pass --force to replace it")
 
 
 def _print(evaluation: Evaluation) -> None:

@@ -13,6 +13,7 @@ table is learned from all trials so far. What is written takes the place of `age
 
 from __future__ import annotations
 
+import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,7 +35,8 @@ from klondike_env.engine.lanes import bit_of, count_cards, lowest_bit
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix, shuffle
 from klondike_env.engine.state import N_COLUMNS
 from klondike_env.rules import PRESETS, UNLIMITED, RuleParams, Rules, preset
-from train.console import fail
+from train.console import check_can_be_written, fail
+from train.files import write_atomically
 from train.tune import Judge
 
 SAMPLES, FIRST_SAMPLES = 24, 8  # the latter where all plays have fared the same by then
@@ -321,6 +323,13 @@ def gather(rules: Rules, table: np.ndarray, seconds: float, threads: int, first:
         return [block for blocks in pool.map(work, range(threads)) for block in blocks]
 
 
+def packed(tables: dict[str, np.ndarray]) -> bytes:
+    """Tables as the bytes of an .npz file."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **tables)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
 def win_rate(rules: Rules, table: np.ndarray, states: np.ndarray) -> float:
     """The part of fresh games that is won with a table."""
     return Judge(rules).win_rate(Marking.by(weights_for(rules), table), states)
@@ -333,6 +342,7 @@ app = typer.Typer(add_completion=False)
 def main(
     variant: Annotated[str, typer.Option(help=", ".join(PRESETS))],
     out: Annotated[Path, typer.Option(help="file for all tables, written after each round, .npz")],
+    force: Annotated[bool, typer.Option("--force", help="replace this file if it exists")] = False,
     minutes: Annotated[float, typer.Option(min=0.001, help="for the trials of a round")] = 10.0,
     rounds: Annotated[int, typer.Option(min=1)] = 2,
     threads: Annotated[int, typer.Option(min=1)] = 1,
@@ -344,8 +354,7 @@ def main(
         rules = preset(variant)
     except ValueError as error:
         fail(error)
-    if out.exists():
-        fail(f"{out} exists already; name another file with --out")
+    check_can_be_written(out, force)
     table = table_for(rules) if len(table_for(rules)) > 0 else np.zeros(N_CELLS, dtype=np.int16)
     validation = Judge(rules).deal(VALIDATION_DEALS.start, deals)
     print(f"before: {win_rate(rules, table, validation):.2%} of {deals} validation deals", flush=True)
@@ -355,7 +364,7 @@ def main(
         first = int(rng.integers(TRAINING_DEALS.start, TRAINING_DEALS.start + 2**40))
         blocks += gather(rules, table, 60 * minutes, threads, first)
         table = learn(Trials.together(blocks), seed)
-        np.savez_compressed(out, **{**tables(), most_like(rules): table})  # type: ignore[arg-type]
+        write_atomically(out, packed({**tables(), most_like(rules): table}))
         won = win_rate(rules, table, validation)
         decisions = sum(len(block.starts) - 1 for block in blocks)
         print(f"round {number}: {won:.2%}, learned from {decisions} decisions", flush=True)

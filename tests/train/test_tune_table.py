@@ -81,7 +81,8 @@ def test_writes_a_table_and_replaces_none(tmp_path: Path) -> None:
         assert set(written) == {"classic", *tables()}
     outcome = CliRunner().invoke(app, arguments)
     assert outcome.exit_code == 2
-    assert f"{file} exists already" in outcome.output.replace("\n", "")
+    assert "exists; name another file" in outcome.output.replace("\n", " ")
+    assert CliRunner().invoke(app, [*arguments, "--force"]).exit_code == 0
 
 
 def test_an_unknown_variant_is_told_without_traceback(tmp_path: Path) -> None:
