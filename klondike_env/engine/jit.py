@@ -93,7 +93,7 @@ class _Announcer(Listener):
         self.silent = True
         folder = kernel.stats.cache_path
         kept = f"kept in {folder}" if folder else "again every time: set NUMBA_CACHE_DIR to a folder to keep it in"
-        print(f"klondike_env: compiling, up to a minute; {kept}", file=sys.stderr, flush=True)
+        print(f"klondike_env: compiling, up to two minutes; {kept}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Event) -> None:
         """Nothing to tell."""

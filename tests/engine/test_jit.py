@@ -110,7 +110,7 @@ def test_compilation_is_announced_once_and_only_when_it_happens(package: Path, t
     cache = tmp_path / "cache"
     numbers, (announced,) = run_and_listen(package, NUMBA_CACHE_DIR=str(cache))  # two kernels, one line
     assert numbers == [20, 0]
-    assert announced.startswith(f"klondike_env: compiling, up to a minute; kept in {cache}")
+    assert announced.startswith(f"klondike_env: compiling, up to two minutes; kept in {cache}")
     assert run_and_listen(package, NUMBA_CACHE_DIR=str(cache)) == ([20, 1], [])
     assert run_and_listen(package, NUMBA_CACHE_DIR=str(cache), NUMBA_DISABLE_JIT="1")[1] == []
 
