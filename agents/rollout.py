@@ -115,8 +115,9 @@ class ListPlayouts:
     """Games that the list of `collins` or `tuned` plays to the end, in compiled code."""
 
     def __init__(self, base: CollinsAgent | TunedAgent, rules: Rules, reach: bool, seed: int) -> None:
-        self._base, self._rules, self._reach, self._seed = base, rules, int(reach), seed
+        self._base, self._rules, self._reach, self._seed = base, rules.params(), int(reach), seed
         self._enough = _ENOUGH if supports(rules) else NEVER
+        self._marking = Marking.of(rules) if isinstance(base, TunedAgent) else Marking.none()
 
     def first_plays(self, views: np.ndarray, masks: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What the list plays, int64[n], in some rows."""
@@ -124,14 +125,14 @@ class ListPlayouts:
             return self._base.act(views, masks)
         firsts = np.zeros(len(views), dtype=np.int64)
         scratch = new_states(1), np.zeros(1, dtype=np.uint8)
-        first_plays(views, rows, self._rules.params(), self._reach, firsts, *scratch)
+        first_plays(views, rows, self._rules, self._reach, firsts, *scratch)
         return firsts
 
     def sample(self, views: np.ndarray, rows: np.ndarray, searches: np.ndarray, until: int) -> None:
         """Sample in each row until there are `until` samples."""
-        marking = Marking.of(self._rules) if isinstance(self._base, TunedAgent) else Marking.none()
+        marking = Marking.by(self._marking.weights, self._marking.table)  # with scratch of its own for each thread
         scratch = np.zeros(2, dtype=GAME), np.zeros(1, dtype=LAYOUT), np.zeros((2, N_CARDS), dtype=np.uint8)
-        sample_all(views, rows, self._rules.params(), marking, self._enough, self._seed, until, searches, *scratch)
+        sample_all(views, rows, self._rules, marking, self._enough, self._seed, until, searches, *scratch)
 
 
 def _playouts(base: Agent, rules: Rules, reach: bool, seed: int) -> ListPlayouts | GamesPlayouts:

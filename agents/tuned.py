@@ -61,7 +61,7 @@ from klondike_env.engine.lanes import GAP_SETS, bit_of
 from klondike_env.engine.state import PLAYING
 from klondike_env.rules import RuleParams, Rules
 
-_MOST_PLAYS = 200
+MOST_PLAYS = 200
 NONE = -1
 
 
@@ -195,7 +195,7 @@ def play_out_tuned(
 ) -> bool:
     """Play a game to its end; whether it is won. The arguments are those of `agents.playout.play_out`."""
     find_reach(games, g, layouts, rules)
-    for _ in range(_MOST_PLAYS):
+    for _ in range(MOST_PLAYS):
         if is_decided(games, g, rules, enough):
             return True
         choice = choose_play(games, g, layouts, rules, marking)

@@ -24,7 +24,7 @@ import torch
 import typer
 
 from agents.playout import GAME, LAYOUT, NEVER, index_talon, is_decided, read_game, read_layout, stock_of
-from agents.tuned import Marking, best_of, choice_of, is_none, make_play, mark_plays, play_out_tuned
+from agents.tuned import MOST_PLAYS, Marking, best_of, choice_of, is_none, make_play, mark_plays, play_out_tuned
 from agents.tuned_facts import N_CELLS, N_PAIRS
 from agents.tuned_marks import find_reach
 from agents.tuned_weights import most_like, table_for, tables, weights_for
@@ -42,7 +42,6 @@ from train.tune import Judge
 SAMPLES, FIRST_SAMPLES = 24, 8  # the latter where all plays have fared the same by then
 SHARE_TRIED = 0.3  # of the decisions
 SHARE_RANDOM = 0.05  # of the plays
-_MOST_PLAYS = 200
 _GAMES_AT_ONCE = 20
 BLOCK = 20_000  # decisions
 _DEALS_OF_A_THREAD = 2**32
@@ -216,7 +215,7 @@ def try_games(
         read_game(states, i, games, 0)
         index_talon(states, i, layouts, games, 0)
         find_reach(games, 0, layouts, rules)
-        for _ in range(_MOST_PLAYS):
+        for _ in range(MOST_PLAYS):
             if is_decided(games, 0, rules, NEVER):
                 break
             n = mark_plays(games, 0, layouts, rules, marking)
@@ -279,7 +278,6 @@ def softmax(scores: torch.Tensor, decisions: torch.Tensor, n: int) -> torch.Tens
 
 def learn(trials: Trials, seed: int) -> np.ndarray:
     """A table, int16[N_CELLS]."""
-    torch.manual_seed(seed)
     sizes = np.diff(trials.starts)
     cells, marks, wins = (torch.from_numpy(array) for array in trials[1:])
     means = np.add.reduceat(trials.wins, trials.starts[:-1]) / sizes
@@ -330,11 +328,6 @@ def packed(tables: dict[str, np.ndarray]) -> bytes:
     return file.getvalue()
 
 
-def win_rate(rules: Rules, table: np.ndarray, states: np.ndarray) -> float:
-    """The part of fresh games that is won with a table."""
-    return Judge(rules).win_rate(Marking.by(weights_for(rules), table), states)
-
-
 app = typer.Typer(add_completion=False)
 
 
@@ -355,9 +348,12 @@ def main(
     except ValueError as error:
         fail(error)
     check_can_be_written(out, force)
-    table = table_for(rules) if len(table_for(rules)) > 0 else np.zeros(N_CELLS, dtype=np.int16)
-    validation = Judge(rules).deal(VALIDATION_DEALS.start, deals)
-    print(f"before: {win_rate(rules, table, validation):.2%} of {deals} validation deals", flush=True)
+    judge, weights, table = Judge(rules), weights_for(rules), table_for(rules)
+    if len(table) == 0:
+        table = np.zeros(N_CELLS, dtype=np.int16)
+    validation = judge.deal(VALIDATION_DEALS.start, deals)
+    won = judge.win_rate(Marking.by(weights, table), validation)
+    print(f"before: {won:.2%} of {deals} validation deals", flush=True)
     rng = np.random.default_rng(seed)
     blocks: list[Trials] = []
     for number in range(1, rounds + 1):
@@ -365,7 +361,7 @@ def main(
         blocks += gather(rules, table, 60 * minutes, threads, first)
         table = learn(Trials.together(blocks), seed)
         write_atomically(out, packed({**tables(), most_like(rules): table}))
-        won = win_rate(rules, table, validation)
+        won = judge.win_rate(Marking.by(weights, table), validation)
         decisions = sum(len(block.starts) - 1 for block in blocks)
         print(f"round {number}: {won:.2%}, learned from {decisions} decisions", flush=True)
 
