@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Without the options of pyproject.toml, which are for the main virtual environment.
 PLAIN := --override-ini=addopts=--import-mode=importlib
 INSTALLED := $(VENV)/.installed
-SOURCES := klondike_env agents train tests docs
+SOURCES := klondike_env agents train benchmarks tests docs
 
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
@@ -54,7 +54,7 @@ golden: setup
 # Pack files of results, made by `klondike study --fresh --folder RESULTS` or `solve_many`, into the package.
 RESULTS ?= klondike-study
 labels: setup
-	$(BIN)/python -m klondike_env.solver.labels $(wildcard $(RESULTS)/*.csv)
+	$(BIN)/python -m klondike_env.solver.study.labels $(wildcard $(RESULTS)/*.csv)
 
 lint: setup
 	$(BIN)/ruff check $(SOURCES)

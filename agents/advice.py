@@ -1,8 +1,8 @@
 """Advice for a player: how likely a win is after each legal action, for all that the player can know.
 
 The unseen cards are laid at random many times, and in each of these games every action is tried out and the list of
-`agents.tuned` plays on to the end. A better player wins more often than these shares say, so they are best
-compared with each other. Once the place of at most one card is unknown, the solver tells what is so.
+`klondike_env.agents.tuned.agent` plays on to the end. A better player wins more often than these shares say, so they
+are best compared with each other. Once the place of at most one card is unknown, the solver tells what is so.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from agents.endgame import n_unseen
-from agents.rollout import ListPlayouts
-from agents.rollout_search import SEARCH, begin_searches
-from agents.tuned import TunedAgent
+from klondike_env.agents.planner.endgame import n_unseen
+from klondike_env.agents.planner.rollout import ListPlayouts
+from klondike_env.agents.planner.rollout_search import SEARCH, begin_searches
+from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.checks import check_whole_number, whole_number
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING
+from klondike_env.games import Games
 from klondike_env.intervals import Interval, wilson_interval
 from klondike_env.position import read_position
 from klondike_env.rules import Rules, rules_of

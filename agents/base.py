@@ -43,8 +43,8 @@ class Agent(ABC):
     def start(self, n_games: int, rules: Rules, seed: int) -> None:  # noqa: B027 - optional for subclasses
         """Get ready to play `n_games` rows under `rules`; all chance must come from `seed`.
 
-        Draw it from the seed and the view alone, as `agents.chance` does, and figures are the same for any number of
-        workers and rows. An agent is started more than once, on a part of the deals each time.
+        Draw it from the seed and the view alone, as `klondike_env.agents.chance` does, and figures are the same for
+        any number of workers and rows. An agent is started more than once, on a part of the deals each time.
 
         Memory of a game lives in arrays of length `n_games`. Rows are used for one game after another:
         a row whose `views["steps"]` is 0 holds a fresh game.

@@ -4,10 +4,11 @@ random, greedy, collins, tuned the baselines
 policy:PATH                    a trained network, played as its training config says
 policy:PATH@argmax             the same, always its favourite action
 policy:PATH@sampled            the same, actions drawn from its probabilities
-rollout                        plays tried out from each position, see `agents.rollout`
+rollout                        plays tried out from each position, see `klondike_env.agents.planner.rollout`
 rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, z,
                                threads, base; base comes last and is any of these names
-bandit                         plays towards the best of all plays that cannot be taken back, see `agents.bandit`
+bandit                         plays towards the best of all plays that cannot be taken back, see
+                               `klondike_env.agents.planner.bandit`
 bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, z, base, threads
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
@@ -19,13 +20,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agents.bandit import BanditAgent
-from agents.base import Agent, PlayMode
-from agents.collins import CollinsAgent
-from agents.greedy import GreedyAgent
-from agents.random_agent import RandomAgent
-from agents.rollout import RolloutAgent
-from agents.tuned import TunedAgent
+from klondike_env.agents.base import Agent, PlayMode
+from klondike_env.agents.lists.collins import CollinsAgent
+from klondike_env.agents.lists.greedy import GreedyAgent
+from klondike_env.agents.lists.random_agent import RandomAgent
+from klondike_env.agents.planner.bandit import BanditAgent
+from klondike_env.agents.planner.rollout import RolloutAgent
+from klondike_env.agents.tuned.agent import TunedAgent
 
 BASELINES: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
@@ -82,7 +83,7 @@ def _load_policy(spec: str) -> Agent:
     path, play = _split_play_mode(spec.removeprefix(POLICY_PREFIX))
     if not path or not Path(path).exists():
         raise ValueError(f"agent {spec!r}: there is no file {path!r}; name the safetensors file of a training run")
-    from agents.policy import load_policy  # torch is slow to import, and only networks need it
+    from klondike_env.agents.network.agent import load_policy  # torch is slow to import, and only networks need it
 
     agent = load_policy(Path(path), play)
     agent.name = spec  # two networks, or two ways to play one, stay apart in tables

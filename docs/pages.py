@@ -17,7 +17,7 @@ from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, N
 from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
-from klondike_env.solver import study, study_report
+from klondike_env.solver.study import report, winnability
 from klondike_env.tables import Table
 from train.pictures import png, strength_figure
 from train.results import AgentResult, Evaluation
@@ -194,12 +194,12 @@ def study_page() -> str:
 # How many deals can be won
 
 With all cards known, and by the verdicts on training deals that come with the package, as `klondike study` prints
-them. {study_report.CAPTION}
+them. {report.CAPTION}
 Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
 Patience Games", JAIR 85:21 (2026). Need of worrying back is a share of the deals that are won with it, among those
 that were solved with and without.
 
-{study_report.table_of(study.study(show_progress=False)).markdown()}
+{report.table_of(winnability.study(show_progress=False)).markdown()}
 """
 
 

@@ -1,12 +1,10 @@
-"""Cards: the only arithmetic on card ids.
+"""Cards: the only arithmetic on card ids. `klondike_env.engine.card_arithmetic` has it compiled.
 
 A card is an integer 0 to 51: `suit * 13 + rank`, rank 0 (ace) to 12 (king), suits in the order
 clubs, diamonds, hearts, spades. As text a card is its rank and its suit: "AC", "TH", "KS".
 """
 
 from __future__ import annotations
-
-from klondike_env.engine.jit import kernel
 
 N_RANKS = 13
 N_SUITS = 4
@@ -19,19 +17,16 @@ SUIT_LETTERS = "CDHS"
 SUIT_NAMES = ("clubs", "diamonds", "hearts", "spades")
 
 
-@kernel
 def rank_of(card: int) -> int:
     """Rank 0 (ace) to 12 (king) of a card 0 to 51."""
     return card % N_RANKS
 
 
-@kernel
 def suit_of(card: int) -> int:
     """Suit 0 to 3 (clubs, diamonds, hearts, spades) of a card 0 to 51."""
     return card // N_RANKS
 
 
-@kernel
 def card_at(rank: int, suit: int) -> int:
     """Card id 0 to 51 of a rank 0 to 12 and a suit 0 to 3."""
     return suit * N_RANKS + rank

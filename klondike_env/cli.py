@@ -101,7 +101,7 @@ def solve(
     klondike solve --from position.txt
     """
     from klondike_env.engine.actions import name  # imports what compiles, as the next ones do
-    from klondike_env.solver.shorten import DEFAULT_SECONDS, shorten
+    from klondike_env.solver.shorten.shortening import DEFAULT_SECONDS, shorten
     from klondike_env.solver.solve import Limits
     from klondike_env.solver.solve import solve as search
 
@@ -170,9 +170,9 @@ def study(
     """
     from klondike_env.intervals import check_scipy
     from klondike_env.rules import Rules, preset
-    from klondike_env.solver import study as studies  # imports what compiles, as the next one does
     from klondike_env.solver.solve import Limits
-    from klondike_env.solver.study_report import CAPTION, check_plot, plot_of, table_of
+    from klondike_env.solver.study import winnability  # imports what compiles, as the next one does
+    from klondike_env.solver.study.report import CAPTION, check_plot, plot_of, table_of
 
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():
@@ -180,10 +180,10 @@ def study(
         check_scipy()
         if plot is not None:
             check_plot(plot)
-        lines = studies.study(
-            (named if only_named else studies.with_twins(named)) if named else None,
+        lines = winnability.study(
+            (named if only_named else winnability.with_twins(named)) if named else None,
             deals,
-            first=studies.FIRST_DEAL if first is None else first,
+            first=winnability.FIRST_DEAL if first is None else first,
             limits=Limits(visits=visits, seconds=None) if visits is not None else None,
             fresh=fresh,
             folder=folder,
@@ -254,7 +254,7 @@ def advise(
 
     with errors_in_one_line():
         check_scipy()
-        advice_of = _from_checkout("agents.advice").advise
+        advice_of = _from_checkout("klondike_env.agents.advice").advise
         talon = "reach" if reach else "draw"
         position = _position(number, source, from_format)
         advice = advice_of(position, variant, samples=samples, talon=talon, seed=seed)
@@ -365,14 +365,14 @@ def bench(
     """Measure the speed of random play and of the solver, beside peers that are installed.
 
     Rates are of one core and of processor time, which other work on the machine disturbs least.
-    klondike_env/bench/suite.py says what each figure is.
+    benchmarks/suite.py says what each figure is.
 
     klondike bench --only batched --only peers --json figures.json
 
     klondike bench --soak 100
     """
-    from klondike_env.bench.suite import PARTS, run_bench  # imports what compiles
-    from klondike_env.bench.tables import markdown_of, notes_of, tables_of
+    from benchmarks.report import markdown_of, notes_of, tables_of
+    from benchmarks.suite import PARTS, run_bench  # imports what compiles
 
     progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     with errors_in_one_line():

@@ -2,7 +2,7 @@
 
 A winnable deal is "easy" up to the first of its rules' bounds, "medium" up to the second, else "hard"; a deal
 that cannot be won is "unsolvable". The package brings verdicts on some thousand training deals of every preset,
-see `klondike_env.solver.labels`: without a set of deals of one's own these are dealt, hard ones without a
+see `klondike_env.solver.study.labels`: without a set of deals of one's own these are dealt, hard ones without a
 limit. Other deals, and those of other rules, are solved when they are drawn, with no more visits than their grade
 needs, and never more than the third bound: what is undecided then is not dealt.
 
@@ -97,7 +97,9 @@ class Wanted:
         Raises:
             ValueError: it has deals of these rules, but none of the grade.
         """
-        from klondike_env.solver.labels import labels_of  # the solver reads decks by the settings, which read this
+        from klondike_env.solver.study.labels import (
+            labels_of,  # the solver reads decks by the settings, which read this
+        )
         from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
         labels = labels_of(self.rules)

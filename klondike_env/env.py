@@ -11,9 +11,10 @@ from gymnasium import spaces
 
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
+from klondike_env.formats import read_deck
 from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import check_legal, check_reset_options, legible_action, read_deck, split_keywords
+from klondike_env.settings import check_legal, check_reset_options, legible_action, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):
@@ -39,7 +40,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     A deal: `reset(seed=...)` draws one with `np_random`, from the training deals (2,000,000 to
     2**53 - 1) or from what the arguments `deals`, `winnable_only` and
     `difficulty` say; `options={"deal": number}` names one; `options={"deck": deck}`
-    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.settings.read_deck`;
+    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.formats.read_deck`;
     `options={"position": text}` a position to play on from, see `klondike_env.position`; a STATE record
     will do too, and cards that are unknown in either are filled in at random.
 

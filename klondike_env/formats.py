@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Any
 
@@ -108,6 +108,25 @@ def parse(text: str, format: str = "auto") -> np.ndarray:
     return _READERS[format](text)
 
 
+def read_deck(deck: Any) -> np.ndarray:
+    """The deck of a reset option: uint8[52] card ids in dealing order.
+
+    Args:
+        deck: 52 card ids; a text that `parse` reads; or the arguments of `parse` as a
+            dict, such as {"text": "QSAS4S...", "format": "columns"}.
+
+    Raises:
+        ValueError: it is no deck.
+    """
+    if isinstance(deck, str):
+        return parse(deck)
+    if isinstance(deck, Mapping):
+        if not {"text"} <= set(deck) <= {"text", "format"}:
+            raise ValueError(f"the deck has the keys {list(deck)}; allowed: 'text', and 'format' where it is not plain")
+        return parse(**deck)
+    return check_deck(deck)
+
+
 def format_deck(deck: ArrayLike, format: str = "rows") -> str:
     """The deck as text that `parse` reads again.
 
@@ -149,7 +168,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-def _read_deck(words: Iterable[tuple[str, str]], read_card: Callable[[str], int] = parse_card) -> np.ndarray:
+def _deck_of(words: Iterable[tuple[str, str]], read_card: Callable[[str], int] = parse_card) -> np.ndarray:
     """Cards in the order of their words, once it is known that every card is there once.
 
     Args:
@@ -196,7 +215,7 @@ def _from_columns(cards: np.ndarray) -> np.ndarray:
 
 
 def _read_rows(text: str) -> np.ndarray:
-    return _read_deck(_numbered(_words(text)))
+    return _deck_of(_numbered(_words(text)))
 
 
 def _write_rows(deck: np.ndarray) -> str:
@@ -212,7 +231,7 @@ def _write_columns(deck: np.ndarray) -> str:
 
 
 def _read_shootme(text: str) -> np.ndarray:
-    return _read_deck(_numbered(_chunks("".join(text.split()), 3)), _read_digits)
+    return _deck_of(_numbered(_chunks("".join(text.split()), 3)), _read_digits)
 
 
 def _read_digits(word: str) -> int:
@@ -238,7 +257,7 @@ def _read_solvitaire(text: str) -> np.ndarray:
             words.append((place, word))
     # The numbers are those of the file, where the last card is drawn first.
     words += [(f"card {number} of the stock", word) for number, word in reversed(list(enumerate(stock, start=1)))]
-    return _from_columns(_read_deck(words))
+    return _from_columns(_deck_of(words))
 
 
 def _solvitaire_piles(text: str) -> tuple[list[list[str]], list[str]]:
@@ -303,7 +322,7 @@ def _read_pysolfc(text: str) -> np.ndarray:
     for first in (1, 2, 3, 4, 5, 6, 0):  # six rows face down, then the row of the face-up cards
         for column in reversed(range(first, N_COLUMNS)):
             columns[column].append(next(cards))
-    return _from_columns(_read_deck(_numbered([*chain(*columns), *cards])))
+    return _from_columns(_deck_of(_numbered([*chain(*columns), *cards])))
 
 
 def _pysolfc_shuffle(number: int, microsoft: bool) -> list[str]:

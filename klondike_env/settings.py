@@ -11,11 +11,10 @@ import numpy as np
 
 from klondike_env.checks import check_choice, check_flag, whole_number
 from klondike_env.deal_sets import DealSource, read_deal_set
-from klondike_env.deals import check_deck, parse
 from klondike_env.difficulty import GRADES, UNWINNABLE, graded_source
 from klondike_env.engine import actions
 from klondike_env.engine.batch import NO_ACTION
-from klondike_env.engine.games import DEFAULT_STALL_LIMIT, Games, check_limit
+from klondike_env.games import DEFAULT_STALL_LIMIT, Games, check_limit
 from klondike_env.observation import Observer
 from klondike_env.rules import RULE_FIELDS, Rules, preset
 
@@ -37,7 +36,7 @@ class Settings:
     """How games are offered, observed and rewarded; every value is JSON-able.
 
     Attributes:
-        talon: "draw" or "reach", see `klondike_env.engine.games.Games`.
+        talon: "draw" or "reach", see `klondike_env.games.Games`.
         no_repeats: mask actions that lead back to a position visited since the last progress.
         auto_finish: end a game as won once it is decided.
         stall_limit: steps in a row without progress that end a game; None for no limit.
@@ -152,25 +151,6 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     if len(games) > 1:
         raise ValueError(f"reset options name a {' and a '.join(games)}; give one of them")
     return options
-
-
-def read_deck(deck: Any) -> np.ndarray:
-    """The deck of a reset option: uint8[52] card ids in dealing order.
-
-    Args:
-        deck: 52 card ids; a text that `klondike_env.deals.parse` reads; or the arguments of `parse` as a
-            dict, such as {"text": "QSAS4S...", "format": "columns"}.
-
-    Raises:
-        ValueError: it is no deck.
-    """
-    if isinstance(deck, str):
-        return parse(deck)
-    if isinstance(deck, Mapping):
-        if not {"text"} <= set(deck) <= {"text", "format"}:
-            raise ValueError(f"the deck has the keys {list(deck)}; allowed: 'text', and 'format' where it is not plain")
-        return parse(**deck)
-    return check_deck(deck)
 
 
 def legible_action(chosen: Any) -> int:

@@ -13,8 +13,8 @@ import numpy as np
 
 from klondike_env.cards import card_text, parse_card
 from klondike_env.engine import actions
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, OUTCOME_NAMES, PLAYING, STATE, TALON
+from klondike_env.games import Games
 from klondike_env.rules import Rules
 from tests.reference import Game, Options, card_set, game_of, new_game, record_of
 

@@ -12,8 +12,8 @@ from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS
 from klondike_env.reward import SCHEMES
 from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
-from klondike_env.solver.labels import kept_labels
-from klondike_env.solver.study import name_of
+from klondike_env.solver.study.labels import kept_labels
+from klondike_env.solver.study.winnability import name_of
 from train.words import percent, rate_with_margin, title_of
 
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ import pytest
 from klondike_env import PRESETS
 from klondike_env.cards import UNSEEN, card_text
 from klondike_env.engine.actions import STOCK_ACTION, parse
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import HIDDEN_PLACE, STATE, TALON
+from klondike_env.games import Games
 from klondike_env.position import format_position, parse_position
 from klondike_env.rules import Rules
 from klondike_env.vector_env import KlondikeVectorEnv

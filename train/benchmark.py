@@ -25,7 +25,7 @@ from typing import Annotated, Protocol
 import typer
 from rich.console import Console
 
-from agents.registry import load
+from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
 from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config

@@ -24,16 +24,16 @@ from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from agents import Agent, load
+from klondike_env.agents import Agent, load
+from klondike_env.agents.match import DEFAULT_BATCH, AgentError, Watch, settings_of
 from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
 from klondike_env.rules import PRESETS, Rules, preset, rules_of
 from klondike_env.work import WorkerDied
 from train.console import check_can_be_written, fail, table_console
 from train.files import write_atomically
-from train.games import SharedGames
-from train.play import DEFAULT_BATCH, AgentError, Watch, settings_of
 from train.results import Evaluation, PlayedGames
+from train.shared_games import SharedGames
 
 CUSTOM = "custom"
 
@@ -53,7 +53,7 @@ def evaluate(
     """Let agents play the same deals.
 
     Args:
-        agents: one agent or several, as names (see `agents.registry`) or instances. Results call them by
+        agents: one agent or several, as names (see `klondike_env.agents.registry`) or instances. Results call them by
             the names given here, or by the instance's `name`.
         variant: the name of a preset, or rules of your own.
         deals: how many of the test deals to play, 1 to 1,000,000, or deal numbers.

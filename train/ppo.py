@@ -30,13 +30,13 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
-from agents.network import PolicyNetwork, Trunk, useful_codes
-from agents.policy import PolicyAgent, pack_policy
+from klondike_env.agents.match import play_games
+from klondike_env.agents.network.agent import PolicyAgent, pack_policy
+from klondike_env.agents.network.network import PolicyNetwork, Trunk, useful_codes
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.sb3 import KlondikeVecEnv
 from train.config import ConfigError, PpoConfig, load_config, save_config
 from train.files import claim_run_dir, write_atomically
-from train.play import play_games
 from train.results import CurvePoint, RunResult
 
 CONFIG_FILE = "config.yaml"

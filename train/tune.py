@@ -4,7 +4,7 @@
 
 The weights of a generation vary about a centre, all of it plays the same deals, and the centre moves to the
 mean of those that won most, while the variation shrinks. In the end the result is compared with the weights
-in use on validation deals, and printed as lines for `agents/tuned_weights.py`.
+in use on validation deals, and printed as lines for `agents/tuned/weights.py`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from agents.tuned import Marking, play_out_tuned
-from agents.tuned_weights import WEIGHTS, table_for, weights_for
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
+from klondike_env.agents.tuned.agent import Marking, play_out_tuned
+from klondike_env.agents.tuned.weights import WEIGHTS, table_for, weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
-from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules, preset
 from train.console import fail
 

@@ -8,7 +8,7 @@ play wins beyond the agent's own choice is an unbiased estimate, however noisy. 
 gradient ascent on what the agent would win if it drew its plays from the softmax of their marks, the
 policy gradient over all actions (Sutton, Singh, McAllester, 2000, "Comparing policy-gradient algorithms").
 In the first round the agent plays by the table in use, in each other by that of the round before, and every
-table is learned from all trials so far. What is written takes the place of `agents/tuned_tables.npz`.
+table is learned from all trials so far. What is written takes the place of `agents/tuned/pair_tables.npz`.
 """
 
 from __future__ import annotations
@@ -23,15 +23,33 @@ import numpy as np
 import torch
 import typer
 
-from agents.playout import GAME, LAYOUT, NEVER, index_talon, is_decided, read_game, read_layout, stock_of
-from agents.tuned import MOST_PLAYS, Marking, best_of, choice_of, is_none, make_play, mark_plays, play_out_tuned
-from agents.tuned_facts import N_CELLS, N_PAIRS
-from agents.tuned_marks import find_reach
-from agents.tuned_weights import most_like, table_for, tables, weights_for
+from klondike_env.agents.lists.list_player import (
+    GAME,
+    LAYOUT,
+    NEVER,
+    index_talon,
+    is_decided,
+    read_game,
+    read_layout,
+    stock_of,
+)
+from klondike_env.agents.tuned.agent import (
+    MOST_PLAYS,
+    Marking,
+    best_of,
+    choice_of,
+    is_none,
+    make_play,
+    mark_plays,
+    play_out_tuned,
+)
+from klondike_env.agents.tuned.features import N_CELLS, N_PAIRS
+from klondike_env.agents.tuned.scores import find_reach
+from klondike_env.agents.tuned.weights import most_like, table_for, tables, weights_for
 from klondike_env.cards import N_CARDS
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
+from klondike_env.engine.card_sets import bit_of, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of, count_cards, lowest_bit
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix, shuffle
 from klondike_env.engine.state import N_COLUMNS
 from klondike_env.rules import PRESETS, UNLIMITED, RuleParams, Rules, preset

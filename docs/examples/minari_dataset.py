@@ -8,7 +8,7 @@ import minari
 import numpy as np
 
 import klondike_env  # noqa: F401 - registers Klondike/*-v0
-from agents import load
+from klondike_env.agents import load
 from klondike_env.engine.actions import RESIGN
 
 DATASET = "klondike/draw1/collins-v0"

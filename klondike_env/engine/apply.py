@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_SUITS, card_at, rank_of, suit_of
+from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.card_arithmetic import card_at, rank_of, suit_of
+from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
-from klondike_env.engine.stock import take_from_talon, tap
+from klondike_env.engine.talon import take_from_talon, tap
 from klondike_env.rules import RuleParams
 
 

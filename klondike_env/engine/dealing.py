@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of
 from klondike_env.engine.state import N_COLUMNS, PLAYING, TALON, TALON_SIZE
-from klondike_env.engine.stock import look_through
+from klondike_env.engine.talon import look_through
 from klondike_env.rules import UNLIMITED, RuleParams
 
 

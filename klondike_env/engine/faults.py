@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text, suit_of
+from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text
+from klondike_env.engine.card_arithmetic import suit_of
+from klondike_env.engine.card_sets import FULL_LANE, LANE, bit_of, count_cards, fitting_on
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import FULL_LANE, LANE, bit_of, count_cards, fitting_on
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, TALON_SIZE
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
 

@@ -37,7 +37,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.event import Event, Listener, register
 
 try:
-    from klondike_env.engine.parts import PART
+    from klondike_env.engine.inlined import PART
 except ImportError:  # a numba release that is built another way: correct, but slower to compile
     PART = {}
 

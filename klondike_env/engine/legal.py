@@ -6,10 +6,10 @@ import numpy as np
 
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.card_sets import FULL_LANE, GAP_SETS, LANE, bit_of, card_of_bit, fitting_on, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import FULL_LANE, GAP_SETS, LANE, bit_of, card_of_bit, fitting_on, lowest_bit
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS
-from klondike_env.engine.stock import playable_talon, stock_is_live
+from klondike_env.engine.talon import playable_talon, stock_is_live
 from klondike_env.rules import UNLIMITED, RuleParams
 
 # `moves: int64[7]`: for each destination of an action the set of cards that may go there, then 1 if

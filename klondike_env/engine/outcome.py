@@ -6,15 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, card_at
+from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, TO_FOUNDATION
 from klondike_env.engine.apply import face_down_total, foundation_total
+from klondike_env.engine.card_arithmetic import card_at
+from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of
 from klondike_env.engine.legal import column_tops, find_card_moves, find_moves, wanted_cards
 from klondike_env.engine.scoring import Scheme, play
 from klondike_env.engine.state import LOST, PLAYING, STALLED, TRUNCATED, WON
-from klondike_env.engine.stock import taps_to, waste_top
+from klondike_env.engine.talon import taps_to, waste_top
 from klondike_env.rules import UNLIMITED, RuleParams
 
 NO_LIMIT = -1

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_SUITS, card_at, rank_of
+from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import foundation_total
+from klondike_env.engine.card_arithmetic import card_at, rank_of
+from klondike_env.engine.card_sets import card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import card_of_bit, lowest_bit
 from klondike_env.engine.legal import STOCK_MOVE
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_SUITS, UNSEEN, card_at
+from klondike_env.cards import N_SUITS, UNSEEN
 from klondike_env.engine.batch import FRESH_START, offer, show_mask
+from klondike_env.engine.card_arithmetic import card_at
+from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import bit_of
 from klondike_env.engine.legal import find_moves
 from klondike_env.engine.outcome import settle, unpack
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON

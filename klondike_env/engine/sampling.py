@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
+from klondike_env.engine.card_sets import card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.lanes import card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.legal import STOCK_MOVE
 
 

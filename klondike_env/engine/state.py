@@ -39,7 +39,7 @@ STATE = np.dtype(
         ("seen_size", np.uint8),  # the player has seen talon[:seen_size]; waste_size..talon_size
         ("place", np.uint8, (N_CARDS,)),  # where each card is: column 0..6, FOUNDATION or TALON
         ("row", np.uint8, (N_CARDS,)),  # its index in the column; 0 elsewhere
-        ("face_up", np.int64),  # the set of face-up column cards, see klondike_env.engine.lanes
+        ("face_up", np.int64),  # the set of face-up column cards, see klondike_env.engine.card_sets
         ("outcome", np.uint8),  # PLAYING, WON, LOST, STALLED or TRUNCATED
         ("best_foundation", np.uint8),  # 0..52, the most cards the foundations have held in this game
         ("redeals_used", np.uint16),  # redeals made, saturating at 65535

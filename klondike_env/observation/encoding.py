@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_CARDS, N_SUITS, card_at, suit_of
+from klondike_env.cards import N_CARDS, N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
 from klondike_env.engine.batch import NO_ACTION
+from klondike_env.engine.card_arithmetic import card_at, suit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.outcome import Setup, unpack
 from klondike_env.engine.state import N_COLUMNS, WON
 from klondike_env.engine.state import TALON as IN_TALON
-from klondike_env.engine.stock import can_pass, draws
+from klondike_env.engine.talon import can_pass, draws
 from klondike_env.observation.fields import (
     BYTE,
     CARDS_ABOVE,

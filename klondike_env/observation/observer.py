@@ -10,9 +10,9 @@ from gymnasium import spaces
 
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.games import Games
 from klondike_env.engine.outcome import Setup
 from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
+from klondike_env.games import Games
 from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,

@@ -12,7 +12,7 @@ from typing import Any
 import gymnasium
 from gymnasium.error import DependencyNotInstalled
 
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.render.text import draw_board
 
 RENDER_MODES = ("ansi", "rgb_array")

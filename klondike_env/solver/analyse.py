@@ -17,8 +17,8 @@ import numpy as np
 from klondike_env.checks import check_choice, check_whole_number, whole_number
 from klondike_env.engine import actions as action_names
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.games import TALON_MODES, Games
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, STATE, WON
+from klondike_env.games import TALON_MODES, Games
 from klondike_env.position import format_position
 from klondike_env.rules import RULE_FIELDS, Rules, preset, rules_of
 from klondike_env.settings import check_legal
@@ -36,7 +36,7 @@ class PlayedGame:
     Attributes:
         start: what it began with, as `klondike_env.solver.solve.solve` takes it.
         actions: the actions played, each 0 to 312; see `klondike_env.engine.actions`.
-        talon: how the stock was met, "draw" or "reach"; see `klondike_env.engine.games.Games`.
+        talon: how the stock was met, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Raises:
         ValueError: an action is no such number, or there is no such way to meet the stock.
@@ -166,7 +166,7 @@ def parse_game(text: str) -> tuple[PlayedGame, Rules]:
     """A game and its rules, read from JSON.
 
     Args:
-        text: an object with "deal" (a number), "deck" (see `klondike_env.settings.read_deck`) or "position"
+        text: an object with "deal" (a number), "deck" (see `klondike_env.formats.read_deck`) or "position"
             (see `klondike_env.position`); "variant" (a preset's name) or "rules" (an object of fields of
             `Rules`), "draw1" if both are missing; "talon", "draw" if missing; and "actions", their numbers
             or names.

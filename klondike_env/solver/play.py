@@ -10,8 +10,8 @@ import gymnasium
 import numpy as np
 
 from klondike_env.engine.actions import STOCK_ACTION
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, WON
+from klondike_env.games import Games
 from klondike_env.rules import Rules, rules_of
 from klondike_env.solver.solve import Limits, Solution, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
@@ -102,7 +102,7 @@ def hint(
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
         limits: for each of the actions; a minute by default.
-        talon: how actions meet the stock, "draw" or "reach"; see `klondike_env.engine.games.Games`.
+        talon: how actions meet the stock, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Returns:
         Action -> "solved", "unsolvable" or "undecided"; empty where the game is over.

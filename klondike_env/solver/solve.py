@@ -16,11 +16,11 @@ from klondike_env.deals import decks_of
 from klondike_env.engine.dealing import lay_out
 from klondike_env.engine.faults import check_record
 from klondike_env.engine.state import STATE, new_states
+from klondike_env.formats import read_deck
 from klondike_env.position import is_position, parse_position
 from klondike_env.rules import Rules, preset, rules_of
-from klondike_env.settings import read_deck
-from klondike_env.solver.columns import ColumnSearch
-from klondike_env.solver.free import FreeSearch, supports
+from klondike_env.solver.classes.search import FreeSearch, supports
+from klondike_env.solver.columns.column_search import ColumnSearch
 from klondike_env.solver.lengths import play_line
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents import Agent
+from klondike_env.agents import Agent
 from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 
 DRAW1 = PRESETS["draw1"]

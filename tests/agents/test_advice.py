@@ -6,8 +6,8 @@ import pytest
 from typer.testing import CliRunner
 
 import klondike_env.cli
-from agents.advice import advise
-from klondike_env.engine.games import Games
+from klondike_env.agents.advice import advise
+from klondike_env.games import Games
 from klondike_env.rules import Rules, preset
 
 MIDDLE = """

@@ -8,12 +8,12 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from agents import BASELINES, load
+from klondike_env.agents import BASELINES, load
+from klondike_env.agents.match import play_games, settings_of
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import TALON, WON
+from klondike_env.games import Games
 from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
-from train.play import play_games, settings_of
 
 everyone = pytest.mark.parametrize("name", BASELINES)
 N_ROWS = 16

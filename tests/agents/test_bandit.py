@@ -9,17 +9,19 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from agents import load
-from agents.arms import Base
-from agents.bandit import BanditAgent
-from agents.race import Field, Judge, arrange, line_up, race, winner
+from klondike_env.agents import load
+from klondike_env.agents.match import play_games
+from klondike_env.agents.planner.bandit import BanditAgent
+from klondike_env.agents.planner.candidates import Base
+from klondike_env.agents.planner.elimination import Field, Judge, arrange, line_up, race, winner
 from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import HIDDEN_PLACE, PLAYING, WON
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules
-from klondike_env.solver import columns, free
+from klondike_env.solver.classes import search as classes
+from klondike_env.solver.columns import column_search as columns
 from klondike_env.solver.solve import Limits, solve
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 from tests.agents.players import DRAW1, GIVE_UP, decide, decisions
@@ -27,16 +29,15 @@ from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
 from tests.solver.small_positions import random_position, record
 from tests.solver.small_positions import random_rules as small_rules
-from train.play import play_games
 
 VARIANTS = ["draw1", "draw3", "classic", "thumb_and_pouch"]
 VALIDATION = 1_000_000
 
 
 @kernel
-def judge_free(states: np.ndarray, draw_count: int, buffers: free.SmallSearch, verdicts: np.ndarray) -> None:
+def judge_free(states: np.ndarray, draw_count: int, buffers: classes.SmallSearch, verdicts: np.ndarray) -> None:
     for i in range(len(states)):
-        verdicts[i] = free.judge(states, i, draw_count, buffers)
+        verdicts[i] = classes.judge(states, i, draw_count, buffers)
 
 
 @kernel
@@ -65,7 +66,7 @@ def test_small_free_searches_say_what_the_solver_says(draw_count: int) -> None:
     games = Games(100, rules, talon="reach")
     games.deal(np.arange(100))
     verdicts = np.zeros(100, dtype=np.int64)
-    judge_free(games.states, draw_count, free.SmallSearch.of(1000), verdicts)
+    judge_free(games.states, draw_count, classes.SmallSearch.of(1000), verdicts)
     assert assert_judged(games.states, rules, verdicts) > 50
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agents.collins import CollinsAgent
+from klondike_env.agents.lists.collins import CollinsAgent
 from klondike_env.engine.actions import RESIGN
 from klondike_env.rules import Rules
 from tests.agents.players import CLASSIC, DRAW1, GIVE_UP, THUMB_AND_POUCH, decide, decisions

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import agents.endgame
-from agents.endgame import Endgames, n_unseen
-from agents.tuned import TunedAgent
+import klondike_env.agents.planner.endgame
+from klondike_env.agents.planner.endgame import Endgames, n_unseen
+from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import WON
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver.verdicts import UNDECIDED, UNSOLVABLE
 
@@ -66,7 +66,7 @@ def test_lost_positions_are_given_up_and_undecided_ones_left(
 
     games = games_at_their_ends(DRAW3)
     rows, actions = np.flatnonzero(~games.over), np.zeros(len(games), dtype=np.int64)
-    monkeypatch.setattr(agents.endgame, "search_for", lambda rules: Search)
+    monkeypatch.setattr(klondike_env.agents.planner.endgame, "search_for", lambda rules: Search)
     others = Endgames(DRAW3, True).play(games.views(), games.masks, rows, actions)
     assert len(others) == (len(rows) if left else 0)
     assert np.all(actions[rows] == (0 if left else RESIGN))

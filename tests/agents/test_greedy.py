@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agents.greedy import GreedyAgent
+from klondike_env.agents.lists.greedy import GreedyAgent
 from tests.agents.players import CLASSIC, decide
 from tests.boards import board
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.random_agent import RandomAgent
-from klondike_env.engine.games import Games
+from klondike_env.agents.lists.random_agent import RandomAgent
+from klondike_env.games import Games
 from tests.agents.players import DRAW1
 from tests.boards import board
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agents import BASELINES, load
-from agents.collins import CollinsAgent
+from klondike_env.agents import BASELINES, load
+from klondike_env.agents.lists.collins import CollinsAgent
 
-GREEDY_FACTORY = "agents.greedy:GreedyAgent"
+GREEDY_FACTORY = "klondike_env.agents.lists.greedy:GreedyAgent"
 
 
 def test_baselines_by_name() -> None:
@@ -22,7 +22,7 @@ def test_each_load_is_a_new_agent() -> None:
 
 def test_a_factory_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_agents.py").write_text(
-        "from agents.collins import CollinsAgent\n"
+        "from klondike_env.agents.lists.collins import CollinsAgent\n"
         "def careful():\n"
         "    return CollinsAgent()\n"
         "def nothing():\n"

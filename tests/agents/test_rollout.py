@@ -8,22 +8,22 @@ import time
 import numpy as np
 import pytest
 
-from agents import load
-from agents.collins import CollinsAgent
-from agents.greedy import GreedyAgent
-from agents.playout import GAME, LAYOUT, NEVER, index_talon, play_out, read_game, read_layout
-from agents.rollout import ListPlayouts, RolloutAgent
-from agents.rollout_games import GamesPlayouts
-from agents.rollout_search import SEARCH, begin_searches
+from klondike_env.agents import load
+from klondike_env.agents.lists.collins import CollinsAgent
+from klondike_env.agents.lists.greedy import GreedyAgent
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, play_out, read_game, read_layout
+from klondike_env.agents.match import play_games
+from klondike_env.agents.planner.rollout import ListPlayouts, RolloutAgent
+from klondike_env.agents.planner.rollout_games import GamesPlayouts
+from klondike_env.agents.planner.rollout_search import SEARCH, begin_searches
 from klondike_env.engine.actions import RESIGN
-from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import WON
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules
 from tests.agents.players import DRAW1, GIVE_UP, decide
 from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
-from train.play import play_games
 
 VARIANTS = ["draw1", "draw3", "classic", "thumb_and_pouch"]
 VALIDATION = 1_000_000

@@ -7,19 +7,19 @@ import random
 import numpy as np
 import pytest
 
-from agents.collins import CollinsAgent
-from agents.playout import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from agents.tuned import Marking, TunedAgent, play_out_tuned
-from agents.tuned_marks import find_reach
-from agents.tuned_weights import WEIGHTS, table_for, weights_for
+from klondike_env.agents.lists.collins import CollinsAgent
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
+from klondike_env.agents.match import play_games
+from klondike_env.agents.tuned.agent import Marking, TunedAgent, play_out_tuned
+from klondike_env.agents.tuned.scores import find_reach
+from klondike_env.agents.tuned.weights import WEIGHTS, table_for, weights_for
 from klondike_env.engine.actions import name
-from klondike_env.engine.games import Games
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import STALLED, WON
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules
 from tests.agents.test_all_agents import random_rules
 from tests.boards import board
-from train.play import play_games
 from train.tune import Judge
 
 

@@ -17,8 +17,8 @@ import pytest
 
 from klondike_env.deals import TRAINING_DEALS, decks_of
 from klondike_env.engine import actions
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import PLAYING, STATE
+from klondike_env.games import Games
 from klondike_env.reward import SCHEMES
 from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
 from tests.reference import Game, Options, differences, new_game, rank

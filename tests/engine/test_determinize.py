@@ -9,9 +9,9 @@ import pytest
 
 from klondike_env.engine.determinize import determinized
 from klondike_env.engine.faults import faults_of
-from klondike_env.engine.games import Games
 from klondike_env.engine.restore import index_records
 from klondike_env.engine.state import HIDDEN_PLACE
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS
 
 everywhere = pytest.mark.parametrize("variant", PRESETS)

@@ -10,7 +10,7 @@ import pytest
 
 from klondike_env.cards import parse_card
 from klondike_env.engine.faults import check_record, faults_of
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.position import parse_position
 from klondike_env.rules import PRESETS, Rules
 from tests.engine.test_invariants import everywhere, random_play

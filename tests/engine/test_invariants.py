@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from klondike_env.cards import UNSEEN
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, PLAYING, TALON
+from klondike_env.games import Games
 from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
 from tests.reference import may_lie_on
 

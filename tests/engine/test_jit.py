@@ -165,7 +165,7 @@ def sources_of_two_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         "klondike_env/engine/helper.py": "from klondike_env.rules import (\n    LIMIT,\n)",
         "agents/__init__.py": "",
         "agents/chance.py": "",
-        "agents/board.py": "import numpy\nfrom klondike_env.engine import helper\nfrom agents.chance import x",
+        "agents/lists/board.py": "import numpy\nfrom klondike_env.engine import helper\nfrom agents.chance import x",
     }.items():
         (tmp_path / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / name).write_text(text)
@@ -199,7 +199,7 @@ def test_code_is_in_the_index_only_once_it_is_written(tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("edited", "matters"),
     [
-        ("agents/board.py", True),
+        ("agents/lists/board.py", True),
         ("agents/chance.py", True),
         ("klondike_env/engine/helper.py", True),
         ("klondike_env/engine/new.py", True),  # the package is imported, so all of it counts

@@ -14,9 +14,9 @@ import pytest
 
 from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.engine.batch import TURN
-from klondike_env.engine.games import Games
 from klondike_env.engine.saving import DERIVED_FIELDS, FORMAT, SAVED, SAVED_FIELDS
 from klondike_env.engine.state import STATE
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 
 OPTIONS: dict[str, Any] = {"no_repeats": True, "reward": "standard", "stall_limit": 200}

@@ -8,8 +8,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from klondike_env.engine.games import Games
 from klondike_env.engine.threads import run_sliced
+from klondike_env.games import Games
 from klondike_env.observation import Observer
 from klondike_env.rules import PRESETS
 

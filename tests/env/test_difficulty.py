@@ -16,7 +16,8 @@ from klondike_env.deals import TRAINING_DEALS
 from klondike_env.difficulty import GRADES, bounds_of, graded_source
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
-from klondike_env.solver import Limits, labels, solve
+from klondike_env.solver import Limits, solve
+from klondike_env.solver.study import labels
 from klondike_env.solver.verdicts import VERDICTS
 
 DRAW3 = GYM_IDS["draw3"]

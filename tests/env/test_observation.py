@@ -7,8 +7,8 @@ import pytest
 import klondike_env
 from klondike_env.cards import N_CARDS, SUIT_NAMES, UNSEEN, suit_of
 from klondike_env.deals import decks_of
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
+from klondike_env.games import Games
 from klondike_env.observation import (
     CARD_FIELDS,
     FORMS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 
 DEALS = (0, 1, 123_456, 2_000_000, 2**53 - 1)

@@ -12,7 +12,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
 from klondike_env.engine.actions import STOCK_ACTION
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.rules import Rules
 from klondike_env.settings import UnknownKeywordError
 from klondike_env.vector_env import KlondikeVectorEnv

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from klondike_env.cards import N_CARDS, UNSEEN, parse_card
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import LOST, MAX_HEIGHT, OUTCOME_NAMES, PLAYING, WON
+from klondike_env.games import Games
 from klondike_env.render.image import (
     _CHIPS,
     _FLOOR,

@@ -13,11 +13,11 @@ import pytest
 
 from klondike_env.deals import parse
 from klondike_env.engine.actions import parse as parse_action
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import OUTCOME_NAMES
+from klondike_env.games import Games
 from klondike_env.rules import BUILDS, PRESETS, Rules
-from klondike_env.solver.columns import ALL, ColumnSearch, Pruning
-from klondike_env.solver.sets import BETWEEN_RANKS, BUILDERS, suits_of
+from klondike_env.solver.columns.card_numbering import BETWEEN_RANKS, BUILDERS, suits_of
+from klondike_env.solver.columns.column_search import ALL, ColumnSearch, Pruning
 from tests.boards import board, outcome_of
 from tests.reference import Position
 from tests.solver.small_positions import random_position, random_rules, record, verdict

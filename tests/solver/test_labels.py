@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from klondike_env.rules import PRESETS, Rules
-from klondike_env.solver import Limits, labels
-from klondike_env.solver.labels import Labels, labels_of, pack, read_labels
-from klondike_env.solver.many import Solved
+from klondike_env.solver import Limits
+from klondike_env.solver.study import labels
+from klondike_env.solver.study.labels import Labels, labels_of, pack, read_labels
+from klondike_env.solver.study.many import Solved
 
 RULES, LIMITS = Rules(draw_count=5, redeals=2), Limits(visits=7, seconds=None, megabytes=9)
 ROWS = [

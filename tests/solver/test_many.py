@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from klondike_env.solver import Limits, solve
-from klondike_env.solver.many import solve_many
+from klondike_env.solver.study.many import solve_many
 
 LIMITS = Limits(visits=2000, seconds=None)
 
@@ -68,7 +68,7 @@ def test_deals_that_cannot_be_are_refused(deals, message):
 SOLVE = """
 import sys
 from klondike_env.solver import Limits
-from klondike_env.solver.many import solve_many
+from klondike_env.solver.study.many import solve_many
 
 if __name__ == "__main__":
     limits = Limits(visits=2000, seconds=None)

@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from klondike_env.bench import soak
+from benchmarks import soak
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, solve
-from klondike_env.solver.columns import ColumnSearch
-from klondike_env.solver.free import FreeSearch
+from klondike_env.solver.classes.search import FreeSearch
+from klondike_env.solver.columns.column_search import ColumnSearch
 from klondike_env.solver.solve import record_of
 from klondike_env.solver.verdicts import UNDECIDED
 
@@ -66,11 +66,11 @@ def _array_bytes(search):
 
 PROGRAM = """
 import sys
-from klondike_env.bench.soak import resident_megabytes
+from benchmarks.soak import resident_megabytes
 from klondike_env.rules import PRESETS
 from klondike_env.solver import Limits, solve
-from klondike_env.solver.columns import ColumnSearch
-from klondike_env.solver.free import FreeSearch
+from klondike_env.solver.columns.column_search import ColumnSearch
+from klondike_env.solver.classes.search import FreeSearch
 from klondike_env.solver.solve import record_of
 
 variant, deal, megabytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

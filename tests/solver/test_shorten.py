@@ -14,9 +14,9 @@ import pytest
 from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, Solution, shorten, solve
-from klondike_env.solver.columns import ColumnSearch, Pruning
+from klondike_env.solver.columns.column_search import ColumnSearch, Pruning
 from klondike_env.solver.lengths import play_line
-from klondike_env.solver.shorten import Shortening
+from klondike_env.solver.shorten.shortening import Shortening
 from klondike_env.solver.solve import record_of
 from tests.boards import outcome_of
 from tests.solver.small_positions import fewest_moves, random_position, random_rules, record

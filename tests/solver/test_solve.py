@@ -8,8 +8,8 @@ import pytest
 
 from klondike_env.deals import deck_of, format_deck
 from klondike_env.engine.actions import name
-from klondike_env.engine.games import Games
 from klondike_env.engine.state import PLAYING, WON
+from klondike_env.games import Games
 from klondike_env.position import format_position
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, complete, hint, solve

@@ -14,11 +14,13 @@ from typer.testing import CliRunner
 from klondike_env.cli import app
 from klondike_env.intervals import interval_with_unknown
 from klondike_env.rules import PRESETS, Rules
-from klondike_env.solver import Limits, labels
-from klondike_env.solver.labels import Labels, kept_labels, pack, read_labels
-from klondike_env.solver.labels.__main__ import pack_file
-from klondike_env.solver.many import Solved, solve_many
-from klondike_env.solver.study import (
+from klondike_env.solver import Limits
+from klondike_env.solver.study import labels
+from klondike_env.solver.study.labels import Labels, kept_labels, pack, read_labels
+from klondike_env.solver.study.labels.__main__ import pack_file
+from klondike_env.solver.study.many import Solved, solve_many
+from klondike_env.solver.study.report import percent
+from klondike_env.solver.study.winnability import (
     PUBLISHED_NECESSITY,
     PUBLISHED_WINNABLE,
     Share,
@@ -28,7 +30,6 @@ from klondike_env.solver.study import (
     study,
     with_twins,
 )
-from klondike_env.solver.study_report import percent
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE, VERDICTS
 
 DRAW3, DRAW3_WITHOUT = Rules(draw_count=3), Rules(draw_count=3, worry_back=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.solver.visited import capacity, grown, insert
+from klondike_env.solver.classes.visited import capacity, grown, insert
 
 
 def test_a_key_is_new_only_once() -> None:

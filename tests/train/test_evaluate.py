@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
-from agents import Agent, load
+from klondike_env.agents import Agent, load
+from klondike_env.agents.match import AgentError, play_games
 from klondike_env.engine.actions import RESIGN, STOCK_ACTION
 from klondike_env.engine.state import LOST, WON
 from klondike_env.rules import PRESETS, Rules
 from train.evaluate import app, evaluate
-from train.play import AgentError, play_games
 
 DRAW1 = PRESETS["draw1"]
 
@@ -256,7 +256,7 @@ def test_an_error_of_an_agent_comes_back_from_a_worker() -> None:
 
 SLOW = """
 import time
-from agents.random_agent import RandomAgent
+from klondike_env.agents.lists.random_agent import RandomAgent
 
 class Slow(RandomAgent):
     name = "slow"

@@ -7,10 +7,10 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from agents.network import PolicyNetwork, useful_codes
-from agents.policy import PolicyAgent, load_policy, pack_policy
-from agents.registry import load
-from klondike_env.engine.games import Games
+from klondike_env.agents.network.agent import PolicyAgent, load_policy, pack_policy
+from klondike_env.agents.network.network import PolicyNetwork, useful_codes
+from klondike_env.agents.registry import load
+from klondike_env.games import Games
 from klondike_env.observation import N_CARD_CODES, N_CODES, Observer, table_start
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.sb3 import KlondikeVecEnv

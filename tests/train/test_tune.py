@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
-from agents.tuned import Marking
-from agents.tuned_weights import WEIGHTS, weights_for
+from klondike_env.agents.tuned.agent import Marking
+from klondike_env.agents.tuned.weights import WEIGHTS, weights_for
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.rules import PRESETS
 from train.tune import Judge, app, evolve

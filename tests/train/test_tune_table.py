@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from agents.playout import GAME, LAYOUT, index_talon, read_game, read_layout
-from agents.tuned_facts import N_CELLS, N_PAIRS
-from agents.tuned_weights import tables
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, index_talon, read_game, read_layout
+from klondike_env.agents.tuned.features import N_CELLS, N_PAIRS
+from klondike_env.agents.tuned.weights import tables
 from klondike_env.cards import N_CARDS
-from klondike_env.engine.games import Games
+from klondike_env.games import Games
 from klondike_env.rules import PRESETS
 from train.tune_table import BATCH, SAMPLES, Trials, Trier, app, lay_again, learn, without_table
 

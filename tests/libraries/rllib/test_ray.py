@@ -7,7 +7,7 @@ import pytest
 import ray
 
 from klondike_env.solver import Limits
-from klondike_env.solver.many import solve_many
+from klondike_env.solver.study.many import solve_many
 from klondike_env.work import WorkerDied, share
 from train.evaluate import evaluate
 

@@ -1,0 +1,1 @@
+"""Rule lists, and the chance player they are compared with."""

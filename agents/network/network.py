@@ -1,0 +1,90 @@
+"""The policy network: a shared trunk over the flat observation, a head for actions and one for the value.
+
+The observation is the same for all variants, so under given rules many of its codes never change or
+do not matter. The trunk picks out the others first, which halves the work of its widest layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import nn
+
+from klondike_env.cards import KING, N_CARDS, SUIT_NAMES, card_at, rank_of
+from klondike_env.engine.actions import N_ACTIONS
+from klondike_env.engine.card_sets import bit_of, fitting_on
+from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, TABLE_FIELDS, table_start
+from klondike_env.rules import Rules
+
+# Codes of a card that say in which order the talon comes.
+_ORDER = ("waste_top", "taps", "next_sweep", "talon_index", "phase", "this_sweep")
+_RULE_CODES = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "build", "gaps")
+
+
+def useful_codes(rules: Rules, talon: str) -> list[int]:
+    """Indices of the observation's codes that can differ and matter under these rules.
+
+    Left out are the rules themselves, what only thoughtful mode shows, parents that a card cannot
+    have, `under` (for a dense layer a card's number means nothing, and places and parents say the
+    same), and the talon's order where every card of it can be played at any time.
+    """
+    order_matters = not (talon == "reach" and rules.redeals is None and rules.draw_count == 1)
+    build = rules.params().build
+    codes = []
+    for card in range(N_CARDS):
+        for k, field in enumerate(CARD_FIELDS):
+            if field.name in ("face_down", "under") or (field.name in _ORDER and not order_matters):
+                continue
+            if field.name.removeprefix("on_") in SUIT_NAMES:
+                suit = SUIT_NAMES.index(field.name.removeprefix("on_"))
+                if rank_of(card) == KING or not _can_lie_on(card, suit, build):
+                    continue
+            codes.append(card * N_CARD_FIELDS + k)
+    for field in TABLE_FIELDS:
+        if field.name not in _RULE_CODES:
+            start = N_CARD_CODES + table_start(field.name)
+            codes.extend(range(start, start + field.size))
+    return codes
+
+
+def _can_lie_on(card: int, suit: int, build: int) -> bool:
+    """Whether a card below a king may be built on the next higher card of a suit."""
+    return bool(fitting_on(bit_of(card_at(rank_of(card) + 1, suit)), suit, build) & bit_of(card))
+
+
+class Trunk(nn.Module):
+    """Dense layers with ReLU over the useful codes.
+
+    Args:
+        useful: indices into the flat observation, see `useful_codes`.
+        hidden_sizes: units of each layer.
+    """
+
+    def __init__(self, useful: Sequence[int], hidden_sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.useful: torch.Tensor
+        self.register_buffer("useful", torch.tensor(list(useful), dtype=torch.long))
+        sizes = [len(useful), *hidden_sizes]
+        layers: list[nn.Module] = []
+        for inputs, outputs in pairwise(sizes):
+            layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+        self.layers = nn.Sequential(*layers)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """float32[n, N_CODES] -> float32[n, hidden_sizes[-1]]."""
+        return self.layers(observations.index_select(1, self.useful))
+
+
+class PolicyNetwork(nn.Module):
+    """The trunk with its action head: what a trained player needs."""
+
+    def __init__(self, useful: Sequence[int], hidden_sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.trunk = Trunk(useful, hidden_sizes)
+        self.action_head = nn.Linear(hidden_sizes[-1], N_ACTIONS)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Logits of all actions, legal or not: float32[n, N_CODES] -> float32[n, 313]."""
+        return self.action_head(self.trunk(observations))

@@ -1,0 +1,1 @@
+"""Planning: candidates tried on the same determinizations, and dropped one after another."""

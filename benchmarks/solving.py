@@ -1,0 +1,120 @@
+"""Solving deals, all cards known: our solver beside pyksolve, which wraps Klondike-Solver.
+
+`python -m benchmarks.solving VARIANT DEALS` measures pyksolve and prints its figures as JSON.
+
+Both solve the same deals, numbers 0, 1, 2, ..., on one core, each deal with at most `MOST_POSITIONS` positions.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from benchmarks.peers import hold_to_one_core
+from benchmarks.process import answer_of
+from klondike_env.deals import deck_of, format_deck
+from klondike_env.rules import PRESETS, Rules
+from klondike_env.solver import Limits, solve
+from klondike_env.solver.verdicts import UNDECIDED
+
+MOST_POSITIONS = 1_000_000
+DEALS_PER_SECOND = 10  # about as many as fit into the time that a figure may take
+# The rules that are measured; pyksolve knows the first two.
+RULES: dict[str, Rules] = {
+    "draw1": PRESETS["draw1"],
+    "draw3": PRESETS["draw3"],
+    "draw1, no worrying back": Rules(worry_back=False),
+    "draw3, no worrying back": Rules(draw_count=3, worry_back=False),
+    "classic": PRESETS["classic"],
+    "thumb_and_pouch": PRESETS["thumb_and_pouch"],
+    "thumb_and_pouch_whole": PRESETS["thumb_and_pouch_whole"],
+}
+PEER, PEER_RULES = "pyksolve", ("draw1", "draw3")
+_WARM_UP = 123456  # a deal that is solved at once, not counted
+_PATIENCE = 60.0  # seconds for a deal
+
+
+class Found(NamedTuple):
+    """What a solver says of a deal."""
+
+    decided: bool
+    visits: int | None  # positions visited, where the solver tells
+
+
+def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
+    """Solve the first deals.
+
+    Returns:
+        `deals`, how many; `decided` of them; `median_ms` and `mean_ms` of processor time for each; and
+        `visits_per_second`, None where the solver does not tell.
+    """
+    solve_deal(_WARM_UP)
+    found, times = [], []
+    for deal in range(n_deals):
+        start = time.process_time()
+        found.append(solve_deal(deal))
+        times.append(time.process_time() - start)
+    visits = [one.visits for one in found if one.visits is not None]
+    return {
+        "deals": n_deals,
+        "decided": sum(one.decided for one in found),
+        "median_ms": 1e3 * statistics.median(times),
+        "mean_ms": 1e3 * statistics.mean(times),
+        "visits_per_second": sum(visits) / max(sum(times), 1e-9) if visits else None,
+    }
+
+
+def measure_ours(name: str, seconds: float) -> dict[str, Any]:
+    """Our solver under the rules of this name."""
+    rules, limits = RULES[name], Limits(visits=MOST_POSITIONS, seconds=None)
+
+    def solve_deal(deal: int) -> Found:
+        solution = solve(deal, rules, limits)
+        return Found(solution.verdict != UNDECIDED, solution.visits)
+
+    return summary(solve_deal, n_deals(seconds))
+
+
+def n_deals(seconds: float) -> int:
+    """How many deals are solved for a figure."""
+    return math.ceil(DEALS_PER_SECOND * seconds)
+
+
+def has_peer() -> bool:
+    """Whether pyksolve is installed."""
+    return find_spec(PEER) is not None
+
+
+def measure_peer(variant: str, seconds: float) -> dict[str, Any]:
+    """pyksolve in a process of its own; the `error` if it fails."""
+    deals = n_deals(seconds)
+    try:
+        return answer_of(["-m", __name__, variant, str(deals)], timeout=_PATIENCE * (1 + deals))
+    except (RuntimeError, ValueError) as error:
+        return {"error": str(error)}
+
+
+def main(variant: str, deals: int) -> None:
+    """Measure pyksolve in this process: the search for any win, which is its fastest."""
+    hold_to_one_core()
+    from pyksolve.solver import Solitaire, SolveResult
+
+    def solve_deal(deal: int) -> Found:
+        game = Solitaire()
+        game.draw_count = RULES[variant].draw_count
+        game.load_solitaire(format_deck(deck_of(deal), "shootme"))
+        game.reset_game(RULES[variant].draw_count)
+        result = game.solve_fast(max_closed_count=MOST_POSITIONS)
+        return Found(result != SolveResult.CouldNotComplete, None)
+
+    print(json.dumps(summary(solve_deal, deals)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

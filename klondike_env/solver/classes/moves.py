@@ -1,0 +1,298 @@
+"""Positions that forget where face-up cards lie, and what can be done in them.
+
+Where columns are built in alternating colours, gaps take kings, any tail may be moved and cards may come back from
+the foundations, a position is told by four things: the foundations, how many *locked* cards each column still holds,
+the talon's cards, and how many of them are in the waste.
+
+Locked are a column's face-down cards and the lowest card that is face up; that one is *open*, the others are hidden.
+All other face-up cards are *placed*: each lies on a card of the pair that is one rank higher and of the other colour,
+or is a king in a gap. On which card of that pair does not matter: where both are face up and one is covered, what
+lies on the one may be moved to the other. So of each pair only the number of covered cards counts, and of the moves
+from column to column only those that take away a locked card. This is exact: every ordinary move is one of these or
+changes nothing here, and each of these can be made by ordinary moves, however the placed cards lie.
+
+A king that is the only locked card of its column counts as placed, since it lies on the floor either way.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klondike_env.cards import KING, N_RANKS, N_SUITS
+from klondike_env.engine.card_arithmetic import card_at, rank_of
+from klondike_env.engine.card_sets import count_cards
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
+from klondike_env.solver.classes.card_numbering import (
+    CARDS,
+    KINGS,
+    NUMBERS,
+    RANK_BITS,
+    next_in_suit,
+    number_of,
+    one_rank_lower,
+    uncovered,
+)
+
+# Kinds of moves, in the order in which they are tried.
+UNLOCK = 0  # an open card, with all that lies on it, to another column
+UP = 1  # from a column to its foundation
+TALON_DOWN = 2  # from the talon to a column
+TALON_UP = 3  # from the talon to its foundation
+EMPTY = 4  # as UNLOCK, but the last locked card of its column, to make room for a king
+DOWN = 5  # from a foundation to a column
+N_KINDS = 6
+START = 6  # no move at all: the root of a search
+# A move is `kind * 64 + card`, with the card's number.
+_CARD_BITS = 6
+NO_MOVE = -1
+
+# The code of a position, a number below 2**63. No two positions of one search have the same code.
+#   bits 0..30   sum of 14**suit * foundation height, and 14**4 times the locked cards in mixed radix
+#   bits 31..54  the talon cards that are left, in dealing order
+#   bits 55..57  left to the search: 0; where the draw count is 1, bits 55..62
+#   bits 58..62  how many cards are in the waste; 0 where that makes no difference
+TALON_SHIFT, MARK_SHIFT, WASTE_SHIFT = 31, 55, 58
+TALON_MASK = ((1 << TALON_SIZE) - 1) << TALON_SHIFT
+_HEIGHTS = N_RANKS + 1
+_HEIGHT_STEPS = np.array([_HEIGHTS ** (card // N_RANKS) for card in CARDS], dtype=np.int64)
+_LOCK_STEPS = np.array([_HEIGHTS**N_SUITS * np.prod(range(2, 2 + j), dtype=int) for j in range(N_COLUMNS)])
+
+# Rows of `deal: int64[5, 64]`, which stays as it is during a search; by card number.
+_LOCK_STEP = 0  # what the code loses when a locked card is taken away
+_SHOWN = 1  # the set that holds the card then turned up
+_OPENED = 2  # the same, if that card is locked in its turn
+_TALON_BIT = 3  # the bit of a talon card in the code
+_TALON_CARD = 4  # by index in the talon: the card's number
+# Two sets of cards beside them.
+_LAST_LOCKED = (_LOCK_STEP, 62)  # whose removal empties a column
+_TALON_SET = (_LOCK_STEP, 63)  # the talon's cards at the start
+DEAL_SHAPE = (5, 64)
+
+_NEVER = 99  # draws
+
+
+class Position(NamedTuple):
+    """A position; sets are those of `klondike_env.solver.classes.card_numbering`."""
+
+    visible: int  # the face-up cards of the columns
+    open: int  # those of them that are locked
+    wanted: int  # the next card of each foundation, or its bit above the kings
+    code: int
+
+
+class Scene(NamedTuple):
+    """A position and what follows from it."""
+
+    position: Position
+    free: int  # the pairs of which a card is face up and uncovered
+    playable: int  # the talon cards that drawing can bring to the waste's top
+    gap: bool  # whether a column is empty
+
+
+class Moves(NamedTuple):
+    """Sets of cards that can be moved, by kind."""
+
+    unlocks: int
+    ups: int
+    talon_downs: int
+    talon_ups: int
+    empties: int
+    downs: int
+
+
+@kernel
+def move_of(kind: int, card: int) -> int:
+    """A kind and a card as one number."""
+    return (kind << _CARD_BITS) | card
+
+
+@kernel
+def kind_of(move: int) -> int:
+    """The kind of a move."""
+    return move >> _CARD_BITS
+
+
+@kernel
+def card_of(move: int) -> int:
+    """The number of a move's card."""
+    return move & ((1 << _CARD_BITS) - 1)
+
+
+@kernel
+def placed_cards(position: Position) -> int:
+    """The face-up cards of the columns that are not locked."""
+    return position.visible & ~position.open
+
+
+@kernel
+def free_pairs(position: Position) -> int:
+    """The pairs of which a card is face up and uncovered."""
+    return uncovered(position.visible, placed_cards(position))
+
+
+@kernel
+def has_gap(position: Position) -> bool:
+    """Whether a column is empty."""
+    return count_cards(position.open) + count_cards(placed_cards(position) & KINGS) < N_COLUMNS
+
+
+@kernel
+def last_locked(deal: np.ndarray) -> int:
+    """The cards whose removal empties a column."""
+    return int(deal[_LAST_LOCKED])
+
+
+@kernel
+def talon_bit(deal: np.ndarray, card: int) -> int:
+    """The bit of a talon card in the code."""
+    return int(deal[_TALON_BIT, card])
+
+
+@kernel
+def talon_index(deal: np.ndarray, card: int) -> int:
+    """The index of a talon card at the start."""
+    return number_of(talon_bit(deal, card) >> TALON_SHIFT)
+
+
+@kernel
+def in_talon(position: Position, cards: int, deal: np.ndarray) -> int:
+    """Those of some cards, not on the foundations, that are in the talon."""
+    return cards & int(deal[_TALON_SET]) & ~position.visible
+
+
+@kernel
+def with_waste(code: int, waste: int, draw_count: int) -> int:
+    """The code with a number of cards in the waste.
+
+    Where that is a multiple of the draw count, or all of the talon, the same cards can be reached as from an empty
+    waste, and what follows is the same too, so it counts as 0.
+    """
+    code &= (1 << WASTE_SHIFT) - 1
+    matters = waste % draw_count != 0 and waste != count_cards(code & TALON_MASK)
+    return code | (waste << WASTE_SHIFT) if matters else code
+
+
+@kernel
+def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
+    """The talon cards that drawing, with redeals without limit, can bring to the waste's top."""
+    rest = (code & TALON_MASK) >> TALON_SHIFT
+    waste = code >> WASTE_SHIFT
+    draw_ends, draw_after_redeal_ends = waste if waste > 0 else _NEVER, draw_count
+    cards = 0
+    while rest != 0:
+        lowest = rest & -rest
+        rest ^= lowest
+        draw_ends -= 1
+        draw_after_redeal_ends -= 1
+        if draw_ends == 0 or draw_after_redeal_ends == 0 or rest == 0:
+            cards |= 1 << int(deal[_TALON_CARD, number_of(lowest)])
+        draw_ends = draw_count if draw_ends == 0 else draw_ends
+        draw_after_redeal_ends = draw_count if draw_after_redeal_ends == 0 else draw_after_redeal_ends
+    return cards
+
+
+@kernel
+def code_without(code: int, card: int, deal: np.ndarray, draw_count: int) -> int:
+    """The code after a card has left the talon: the cards before it are the waste."""
+    bit = talon_bit(deal, card)
+    code ^= bit
+    return code if draw_count == 1 else with_waste(code, count_cards(code & TALON_MASK & (bit - 1)), draw_count)
+
+
+@kernel
+def play(position: Position, kind: int, card: int, deal: np.ndarray, draw_count: int) -> Position:
+    """The position after a move."""
+    visible, open_cards, wanted, code = position
+    bit = 1 << card
+    if kind == UP:
+        visible ^= bit
+    elif kind in (DOWN, TALON_DOWN):
+        visible |= bit
+    if kind in (TALON_DOWN, TALON_UP):
+        code = code_without(code, card, deal, draw_count)
+    elif kind != START and open_cards & bit:
+        visible |= int(deal[_SHOWN, card])
+        open_cards ^= bit | int(deal[_OPENED, card])
+        code -= int(deal[_LOCK_STEP, card])
+    if kind in (UP, TALON_UP):
+        wanted ^= bit | (1 << next_in_suit(card))
+        code += int(_HEIGHT_STEPS[card])
+    elif kind == DOWN:
+        wanted ^= bit | (1 << next_in_suit(card))
+        code -= int(_HEIGHT_STEPS[card])
+    return Position(visible, open_cards, wanted, code)
+
+
+@kernel
+def find_moves(scene: Scene) -> Moves:
+    """All moves; EMPTY is not told from UNLOCK."""
+    position = scene.position
+    landing = (scene.free >> RANK_BITS) | (KINGS if scene.gap else 0)
+    return Moves(
+        unlocks=position.open & landing,
+        ups=position.visible & scene.free & position.wanted,
+        talon_downs=scene.playable & landing,
+        talon_ups=scene.playable & position.wanted,
+        empties=0,
+        downs=one_rank_lower(position.wanted) & landing,
+    )
+
+
+@kernel
+def read_column(states: np.ndarray, i: int, column: int, deal: np.ndarray) -> Position:
+    """What a column adds to a position. deal: written for each locked card."""
+    height = int(states[i]["height"][column])
+    n_locked = int(states[i]["face_down"][column]) + 1 if height > 0 else 0
+    step = int(_LOCK_STEPS[column])
+    visible, beneath, code = 0, 0, 0
+    for row in range(height):
+        card = int(states[i]["columns"][column, row])
+        number = int(NUMBERS[card])
+        if row < n_locked:
+            is_locked = row > 0 or rank_of(card) != KING
+            deal[_LOCK_STEP, number] = (row + 1) * step - code
+            deal[_SHOWN, number] = visible
+            deal[_OPENED, number] = beneath
+            visible, beneath, code = 1 << number, 1 << number if is_locked else 0, (row + 1) * step if is_locked else 0
+            if row == 0:
+                deal[_LAST_LOCKED] |= beneath
+        else:
+            visible |= 1 << number
+    return Position(visible, beneath, 0, code)
+
+
+@kernel
+def read_foundation(states: np.ndarray, i: int, suit: int) -> Position:
+    """What a foundation adds to a position."""
+    height = int(states[i]["foundation"][suit])
+    ace = int(NUMBERS[card_at(0, suit)])
+    wanted = ace if height == 0 else next_in_suit(int(NUMBERS[card_at(height - 1, suit)]))
+    return Position(0, 0, 1 << wanted, height * int(_HEIGHT_STEPS[ace]))
+
+
+@kernel
+def read_position(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> Position:
+    """The position of a sound record. deal: int64[5, 64], overwritten."""
+    deal[:] = 0
+    visible, open_cards, wanted, code = 0, 0, 0, 0
+    for column in range(N_COLUMNS):
+        part = read_column(states, i, column, deal)
+        visible |= part.visible
+        open_cards |= part.open
+        code += part.code
+    for suit in range(N_SUITS):
+        part = read_foundation(states, i, suit)
+        wanted |= part.wanted
+        code += part.code
+    for index in range(int(states[i]["talon_size"])):
+        number = int(NUMBERS[int(states[i]["talon"][index])])
+        deal[_TALON_CARD, index] = number
+        deal[_TALON_BIT, number] = 1 << (TALON_SHIFT + index)
+        deal[_TALON_SET] |= 1 << number
+        code |= 1 << (TALON_SHIFT + index)
+    if draw_count > 1:
+        code = with_waste(code, int(states[i]["waste_size"]), draw_count)
+    return Position(visible, open_cards, wanted, code)

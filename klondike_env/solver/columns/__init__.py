@@ -1,0 +1,1 @@
+"""Search over explicit columns, for any rules."""

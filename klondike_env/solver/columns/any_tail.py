@@ -1,0 +1,161 @@
+"""Moves where any tail of a column may be moved: it does not matter on which card a run lies.
+
+Where any tail may move, runs change hosts freely. Two positions that differ only in which host of a rank
+carries which run are won or lost together, whatever the build rule, so they count as one: a position is
+known from which cards are face down, which are heads, on the floor or built, in the talon and up.
+
+Proof. Call moves from host to host free and count all others. What free moves can do between two ranks is in
+`BETWEEN_RANKS`, and does not depend on what lies where at first (a test tries all cases). So each counted
+move that one arrangement allows, a run with whatever lies on it to a host, to a gap or to its foundation,
+the others allow too after free moves, and it leads to positions that again differ only in arrangement. By
+induction all need the same number of counted moves to a win.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.cards import N_RANKS, N_SUITS
+from klondike_env.engine.card_sets import count_cards, lowest_bit
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
+from klondike_env.solver.columns.card_numbering import BETWEEN_RANKS, RANK_BITS, number_of
+from klondike_env.solver.columns.nodes import (
+    CARD_AT,
+    FACE_UP,
+    FLOOR,
+    HEADS,
+    NEXT,
+    ONTO,
+    PLACE,
+    TALON,
+    TARGETS,
+    TO_FOUNDATION,
+    TO_GAP,
+    Game,
+    foundation_tops,
+    turn_up,
+)
+from klondike_env.solver.columns.reach import reach_later, reach_now, take_from_talon
+
+
+@kernel
+def find_free(words: np.ndarray, build: int) -> tuple[int, int]:
+    """The column cards that can be uncovered, and all cards that could land on a column card."""
+    face_up = words[FACE_UP]
+    built = face_up & ~(words[HEADS] | words[FLOOR])
+    uncovered, landing = face_up & RANK_BITS, 0
+    for rank in range(1, N_RANKS):
+        shift = N_SUITS * rank
+        hosts, on_hosts = (face_up >> shift) & RANK_BITS, (built >> (shift - N_SUITS)) & RANK_BITS
+        entry = BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
+        uncovered |= (entry & RANK_BITS) << shift
+        landing |= (entry >> N_SUITS) << (shift - N_SUITS)
+    return uncovered, landing
+
+
+@kernel
+def play_tail(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
+    """Make a move; what lies on its card goes along."""
+    number, target = move // TARGETS, move % TARGETS
+    bit = 1 << number
+    if words[TALON] & bit:
+        take_from_talon(words, number, cards, draw_count)
+    elif words[HEADS] & bit:
+        turn_up(words, number, cards)
+    elif not words[FACE_UP] & bit:
+        words[NEXT] ^= bit | (bit << N_SUITS)
+    words[FLOOR] &= ~bit
+    words[FACE_UP] |= bit
+    if target == TO_FOUNDATION:
+        words[FACE_UP] ^= bit
+        words[NEXT] ^= bit | (bit << N_SUITS)
+    elif target == TO_GAP:
+        words[FLOOR] |= bit
+
+
+@kernel
+def worth_parking(words: np.ndarray, built: int, movable: int, build: int) -> int:
+    """The built cards whose move to a gap lets another movable card land, or frees one that its foundation takes."""
+    worth = 0
+    for rank in range(N_RANKS - 1):
+        shift = N_SUITS * rank
+        on_hosts = (built >> shift) & RANK_BITS
+        if on_hosts != 0:
+            hosts = (words[FACE_UP] >> (shift + N_SUITS)) & RANK_BITS
+            useful = ((words[NEXT] >> (shift + N_SUITS)) & RANK_BITS) | (((movable >> shift) & RANK_BITS) << N_SUITS)
+            useful &= ~BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
+            for suit in range(N_SUITS):
+                card = on_hosts & (1 << suit)
+                opened = BETWEEN_RANKS[build, (hosts << N_SUITS) | (on_hosts ^ card)] & ~(card << N_SUITS)
+                worth |= card << shift if opened & useful else 0
+    return worth
+
+
+@kernel
+def push(bits: int, target: int, moves: np.ndarray, top: int) -> int:
+    """Put one move for each card of a set on the stack of moves; its new top."""
+    while bits != 0:
+        bit = lowest_bit(bits)
+        bits ^= bit
+        moves[top] = number_of(bit) * TARGETS + target
+        top += 1
+    return top
+
+
+@kernel
+def places_of(bits: int, cards: np.ndarray) -> int:
+    """The places of a set of talon cards."""
+    places = 0
+    while bits != 0:
+        bit = lowest_bit(bits)
+        bits ^= bit
+        places |= 1 << cards[PLACE, number_of(bit)]
+    return places
+
+
+@kernel
+def push_talon(
+    places: int, wanted: int, landing: int, gap_cards: int, cards: np.ndarray, moves: np.ndarray, top: int
+) -> int:
+    """Put the moves of talon cards on the stack, the first place last, so that it is tried first."""
+    for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
+        if (places >> place) & 1:
+            bit = 1 << cards[CARD_AT, place]
+            top = push(bit & gap_cards, TO_GAP, moves, top)
+            top = push(bit & wanted, TO_FOUNDATION, moves, top)
+            top = push(bit & landing, ONTO, moves, top)
+    return top
+
+
+@kernel
+def push_tails(
+    words: np.ndarray, uncovered: int, landing: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int
+) -> int:
+    """Put all moves that may be needed on the stack, the most promising last; its new top."""
+    heads, floor, wanted = words[HEADS], words[FLOOR], words[NEXT]
+    built = words[FACE_UP] & ~(heads | floor)
+    tops = foundation_tops(words) if game.worry_back else 0
+    gaps = N_COLUMNS - count_cards(heads | floor)
+    gap_cards = game.gap_cards if gaps > 0 else 0
+    places = places_of(words[TALON] & (wanted | landing | gap_cards), cards)
+    now, later = 0, 0
+    if places != 0:
+        now = places & reach_now(words, game.draw_count)
+        later = places & ~now & reach_later(words, game.draw_count)
+    parked = built & gap_cards
+    if parked != 0 and game.late_parking:
+        parked &= worth_parking(words, built, heads | floor | words[TALON] | tops, game.build)
+    waiting = (heads | built | words[TALON] | tops) & game.gap_cards
+
+    top = push(tops & gap_cards, TO_GAP, moves, top)
+    top = push(tops & landing, ONTO, moves, top)
+    top = push(parked, TO_GAP, moves, top)
+    if not game.late_gaps or (gaps == 0 and waiting != 0):
+        top = push(floor & landing, ONTO, moves, top)
+    top = push_talon(later, wanted, landing, gap_cards, cards, moves, top)
+    top = push(heads & gap_cards, TO_GAP, moves, top)
+    top = push_talon(now, wanted, landing, gap_cards, cards, moves, top)
+    top = push(wanted & uncovered & ~heads, TO_FOUNDATION, moves, top)
+    top = push(heads & landing, ONTO, moves, top)
+    return push(wanted & uncovered & heads, TO_FOUNDATION, moves, top)

@@ -1,0 +1,88 @@
+"""The talon in a search: no single draws, only the cards that drawing and redealing bring to the top of the waste.
+
+Playing a card of the talon leaves as waste the cards before it. With enough redeals a *pure* waste, one
+that whole draws from the start of a pass make, may be turned over at once, so that it is as good as none.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from klondike_env.engine.card_sets import count_cards, lowest_bit
+from klondike_env.engine.jit import kernel
+from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON
+
+
+@kernel
+def sweep(stock: int, draw_count: int) -> int:
+    """The places that drawing from a stock to its end brings to the top of the waste."""
+    if draw_count == 1:
+        return stock
+    reached, turned = 0, 0
+    while stock != 0:
+        place = lowest_bit(stock)
+        stock ^= place
+        turned += 1
+        if turned == draw_count or stock == 0:
+            reached |= place
+            turned = 0
+    return reached
+
+
+@kernel
+def highest_bit(places: int) -> int:
+    """The highest of a set of places or cards, as a set; empty if the set is."""
+    places |= places >> 1
+    places |= places >> 2
+    places |= places >> 4
+    places |= places >> 8
+    places |= places >> 16
+    places |= places >> 32
+    return places ^ (places >> 1)
+
+
+@kernel
+def waste_places(words: np.ndarray) -> int:
+    """The places of the cards in the waste."""
+    return words[PLACES] & ((1 << words[BORDER]) - 1)
+
+
+@kernel
+def reach_now(words: np.ndarray, draw_count: int) -> int:
+    """The places that can be on top of the waste before the next redeal."""
+    waste = waste_places(words)
+    return highest_bit(waste) | sweep(words[PLACES] ^ waste, draw_count)
+
+
+@kernel
+def reach_later(words: np.ndarray, draw_count: int) -> int:
+    """The places that can be on top of the waste after a redeal; none if no redeal is left."""
+    return sweep(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
+
+
+@kernel
+def is_pure(words: np.ndarray, draw_count: int) -> bool:
+    """Whether whole draws from the start of a pass make the waste."""
+    waste = count_cards(waste_places(words))
+    return draw_count == 1 or waste % draw_count == 0 or waste == count_cards(words[PLACES])
+
+
+@kernel
+def settle_talon(words: np.ndarray, draw_count: int) -> None:
+    """Make one of all talons that are equally good."""
+    if words[REDEALS] >= count_cards(words[PLACES]):
+        words[REDEALS] = ENOUGH
+        if is_pure(words, draw_count):
+            words[BORDER] = 0
+
+
+@kernel
+def take_from_talon(words: np.ndarray, number: int, cards: np.ndarray, draw_count: int) -> None:
+    """Draw, with a redeal only if need be, until a card is on top of the waste, and take it."""
+    place = cards[PLACE, number]
+    if words[REDEALS] != ENOUGH and not (reach_now(words, draw_count) >> place) & 1:
+        words[REDEALS] -= 1
+    words[TALON] ^= 1 << number
+    words[PLACES] ^= 1 << place
+    words[BORDER] = place
+    settle_talon(words, draw_count)

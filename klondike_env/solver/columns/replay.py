@@ -1,0 +1,143 @@
+"""Turning the line of a search into the actions of a game, played on real columns."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from klondike_env.cards import card_at, rank_of, suit_of
+from klondike_env.engine import actions
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION
+from klondike_env.rules import Rules
+from klondike_env.solver.columns import nodes
+from klondike_env.solver.columns.card_numbering import BUILDERS, CARDS
+
+_NOTHING = -1
+Arrangement = tuple[int, ...]  # for each host the card built on it, or _NOTHING
+
+
+class Replay:
+    """A game in plain lists, with its actions.
+
+    Args:
+        record: the STATE record it starts from.
+        rules: the rules of the game.
+        by_columns: whether moves name the card they lead onto.
+
+    Attributes:
+        actions: the ids of the actions played so far.
+    """
+
+    def __init__(self, record: np.void, rules: Rules, by_columns: bool) -> None:
+        heights, self._face_down = record["height"].tolist(), record["face_down"].tolist()
+        self._columns = [cards[:height] for cards, height in zip(record["columns"].tolist(), heights, strict=True)]
+        self._talon: list[int] = record["talon"][: int(record["talon_size"])].tolist()
+        self._waste = int(record["waste_size"])
+        self._draw_count = rules.draw_count
+        self._builders: list[int] = BUILDERS[rules.params().build].tolist()
+        self._by_columns = by_columns
+        self.actions: list[int] = []
+
+    def play(self, move: int) -> None:
+        """Play a move of a search, with the draws and the exchanges of runs that it takes."""
+        number, target = divmod(move, nodes.TARGETS)
+        card = CARDS[number]
+        if card in self._talon:
+            self._draw_to(card)
+        if target == nodes.TO_FOUNDATION:
+            self._uncover(card)
+            self._act(card, actions.TO_FOUNDATION)
+        elif target == nodes.TO_GAP:
+            self._act(card, actions.TO_GAP)
+        elif self._by_columns:
+            self._act(card, ONTO_SUIT + target - nodes.ONTO)
+        else:
+            self._act(card, ONTO_SUIT + suit_of(self._free_host(card)))
+
+    def _draw_to(self, card: int) -> None:
+        """Tap the stock until a card is on top of the waste."""
+        size = len(self._talon)
+        while self._waste == 0 or self._talon[self._waste - 1] != card:
+            self._waste = 0 if self._waste == size else min(self._waste + self._draw_count, size)
+            self.actions.append(STOCK_ACTION)
+
+    def _uncover(self, card: int) -> None:
+        """Make a column card free; cards elsewhere are."""
+        hosts, start = self._hosts(rank_of(card))
+        if card in hosts:
+            place = hosts.index(card)
+            self._arrange(hosts, start, lambda built: built[place] == _NOTHING)
+
+    def _free_host(self, card: int) -> int:
+        """Make a card free that another may be laid on; which one."""
+        hosts, start = self._hosts(rank_of(card) + 1)
+
+        def free(built: Arrangement) -> list[int]:
+            pairs = zip(hosts, built, strict=True)
+            return [host for host, on_it in pairs if on_it == _NOTHING and self._may_lie(card, host)]
+
+        return free(self._arrange(hosts, start, lambda built: bool(free(built))))[0]
+
+    def _may_lie(self, card: int, host: int) -> bool:
+        return bool(self._builders[suit_of(host)] >> suit_of(card) & 1)
+
+    def _hosts(self, rank: int) -> tuple[list[int], Arrangement]:
+        """The face-up column cards of a rank, and what lies on each."""
+        hosts, built = [], []
+        for column, face_down in zip(self._columns, self._face_down, strict=True):
+            for row in range(face_down, len(column)):
+                if rank_of(column[row]) == rank:
+                    hosts.append(column[row])
+                    built.append(column[row + 1] if row + 1 < len(column) else _NOTHING)
+        return hosts, tuple(built)
+
+    def _arrange(self, hosts: list[int], start: Arrangement, fits: Callable[[Arrangement], bool]) -> Arrangement:
+        """Move runs from host to host, as few as possible, until it fits; how they lie then."""
+        ways: dict[Arrangement, list[tuple[int, int]]] = {start: []}
+        waiting = deque([start])
+        while not fits(waiting[0]):
+            built = waiting.popleft()
+            for after, card, host in self._exchanges(hosts, built):
+                if after not in ways:
+                    ways[after] = [*ways[built], (card, host)]
+                    waiting.append(after)
+        for card, host in ways[waiting[0]]:
+            self._act(card, ONTO_SUIT + suit_of(host))
+        return waiting[0]
+
+    def _exchanges(self, hosts: list[int], built: Arrangement) -> list[tuple[Arrangement, int, int]]:
+        """What one move of a run from host to host can lead to, its card and the host."""
+        found = []
+        for target, host in enumerate(hosts):
+            for source, card in enumerate(built):
+                if built[target] == _NOTHING and card != _NOTHING and self._may_lie(card, host):
+                    after = list(built)
+                    after[source], after[target] = _NOTHING, card
+                    found.append((tuple(after), card, host))
+        return found
+
+    def _act(self, card: int, destination: int) -> None:
+        """Make one action that is possible as things lie."""
+        self.actions.append(card * N_DESTINATIONS + destination)
+        run = self._take(card)
+        if destination == actions.TO_GAP:
+            self._columns[self._columns.index([])] += run
+        elif destination != actions.TO_FOUNDATION:
+            host = card_at(rank_of(card) + 1, destination - ONTO_SUIT)
+            next(column for column in self._columns if column and column[-1] == host).extend(run)
+
+    def _take(self, card: int) -> list[int]:
+        """Take a card, with all that lies on it, from where it is."""
+        if card in self._talon:
+            self._waste = self._talon.index(card)
+            del self._talon[self._waste]
+        for number, column in enumerate(self._columns):
+            if card in column:
+                row = column.index(card)
+                run = column[row:]
+                del column[row:]
+                self._face_down[number] = min(self._face_down[number], max(row - 1, 0))
+                return run
+        return [card]

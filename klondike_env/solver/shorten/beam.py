@@ -1,0 +1,179 @@
+"""A search for short lines that keeps only the most promising positions among those that cost as much to reach.
+
+Positions are tried in the order of what they cost. Of all that cost the same only so many are kept, by a score; and
+always that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line
+shorter than the one known, by their `least_cost`, are dropped. So a search that had to drop no other position proves
+that no line is shorter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS
+from klondike_env.solver.columns.card_numbering import ALL_UP
+from klondike_env.solver.columns.depth_first import MOST_MOVES
+from klondike_env.solver.columns.earliest import OLD, enter
+from klondike_env.solver.columns.nodes import COLUMNS, DEPTHS, MARK, MOVE, NEXT
+from klondike_env.solver.shorten.steps import MOST_COST, Fixed, exact_key, least_cost, push_steps, step
+
+# A slot of the positions met has so many bits for what they cost; no line costs more than all of them.
+COST_BITS = 12
+MOST_WORTH = (1 << COST_BITS) - 2
+
+_N_WORDS = COLUMNS + N_COLUMNS
+_LAYERS = MOST_COST + 1  # those that moves from one of them lead to, and itself
+_SLOTS_PER_POSITION = 8
+_MOST_SLOTS = 1 << 24
+_TIE_BITS = 8
+
+# `control: int64[6]`
+N_NODES = 0  # positions whose moves have been tried
+BEST = 1  # the cost of the best line
+BEST_NODE = 2  # where its last move is made, -1 if it is the line known before
+BEST_MOVE = 3
+ENTERED = 4  # slots in use
+DROPPED = 5  # positions dropped for want of room
+N_COUNTERS = 6
+
+
+class Beam(NamedTuple):
+    """The arrays of a search; layers follow each other in a ring, by cost."""
+
+    layers: np.ndarray  # int64[50, width, 18], the positions of each layer, not in order
+    heaps: np.ndarray  # int64[50, width], their indices as a heap, the worst first
+    scores: np.ndarray  # int64[50, width], their scores, less is better
+    counts: np.ndarray  # int64[50], how many there are
+    nodes: np.ndarray  # int64[n, 2], for each position tried the one before and the move between
+    slots: np.ndarray  # uint64[a power of two], the positions met
+    control: np.ndarray  # int64[6]
+    moves: np.ndarray  # int64[MOST_MOVES], scratch
+    words: np.ndarray  # int64[18], scratch
+
+
+@kernel
+def lift_worst(heap: np.ndarray, scores: np.ndarray) -> None:
+    """Bring a heap in order whose last index is new."""
+    place, index = len(heap) - 1, heap[-1]
+    while place > 0 and scores[heap[(place - 1) // 2]] < scores[index]:
+        heap[place] = heap[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place] = index
+
+
+@kernel
+def sink_first(heap: np.ndarray, scores: np.ndarray) -> None:
+    """Bring a heap in order whose first index has a new score."""
+    place, child, index = 0, 1, heap[0]
+    while child < len(heap):
+        if child + 1 < len(heap) and scores[heap[child + 1]] > scores[heap[child]]:
+            child += 1
+        if scores[heap[child]] <= scores[index]:
+            break
+        heap[place] = heap[child]
+        place, child = child, 2 * child + 1
+    heap[place] = index
+
+
+@kernel
+def score_of(words: np.ndarray, least: int, key: np.uint64) -> int:
+    """How unpromising a position is: what it still costs at least, its face-down cards once more, then by chance."""
+    score = least
+    for column in range(N_COLUMNS):
+        score += (words[DEPTHS] >> (3 * column)) & 7
+    return int((score << _TIE_BITS) | np.int64(key >> np.uint64(64 - _TIE_BITS)))
+
+
+@kernel
+def keep(beam: Beam, layer: int, score: int) -> None:
+    """Put the position in `beam.words` into a layer; if that is full, in place of the worst, unless it is the worst."""
+    count, width = beam.counts[layer], beam.heaps.shape[1]
+    heap, scores = beam.heaps[layer], beam.scores[layer]
+    if count < width:
+        index = count
+        heap[count] = count
+        beam.counts[layer] = count + 1
+    else:
+        beam.control[DROPPED] += 1
+        index = heap[0]
+        if scores[index] <= score:
+            return
+    for word in range(_N_WORDS):
+        beam.layers[layer, index, word] = beam.words[word]
+    scores[index] = score
+    if count < width:
+        lift_worst(heap[: count + 1], scores)
+    else:
+        sink_first(heap, scores)
+
+
+@kernel
+def meet(beam: Beam, cost: int, node: int, move: int, fixed: Fixed) -> None:
+    """Look at the position in `beam.words`, to which a move led: it is a win, or kept if it may be of use."""
+    words, control = beam.words, beam.control
+    if cost >= control[BEST]:
+        return
+    if words[NEXT] == ALL_UP:
+        control[BEST], control[BEST_NODE], control[BEST_MOVE] = cost, node, move
+        return
+    least = least_cost(words, fixed)
+    if cost + least >= control[BEST]:
+        return
+    if 4 * control[ENTERED] >= 3 * len(beam.slots):
+        control[DROPPED] += 1
+        return
+    key = exact_key(words, fixed.game)
+    if enter(beam.slots, key, cost + 1, COST_BITS) == OLD:
+        return
+    control[ENTERED] += 1
+    words[MARK], words[MOVE] = node, move
+    keep(beam, cost % _LAYERS, score_of(words, least, key))
+
+
+@kernel
+def try_moves(beam: Beam, position: np.ndarray, cost: int, fixed: Fixed) -> None:
+    """Try all moves of a position. position: int64[18]."""
+    node = beam.control[N_NODES]
+    beam.nodes[node, 0], beam.nodes[node, 1] = position[MARK], position[MOVE]
+    beam.control[N_NODES] += 1
+    for k in range(push_steps(position, fixed, beam.moves)):
+        for word in range(_N_WORDS):
+            beam.words[word] = position[word]
+        after = cost + step(beam.words, beam.moves[k], fixed)
+        meet(beam, after, node, beam.moves[k], fixed)
+
+
+@kernel
+def try_layer(beam: Beam, known: np.ndarray, cost: int, limit: int, fixed: Fixed) -> None:
+    """Try all moves of the positions that cost so much, up to a number of positions in all.
+
+    known: int64[0 or 1, 18], the position of the line known before.
+    """
+    layer = cost % _LAYERS
+    for index in range(len(known)):
+        if beam.control[N_NODES] < limit:
+            try_moves(beam, known[index], cost, fixed)
+    for index in range(beam.counts[layer]):
+        if beam.control[N_NODES] < limit:
+            try_moves(beam, beam.layers[layer, index], cost, fixed)
+    beam.counts[layer] = 0
+
+
+def new_beam(width: int, cost: int) -> Beam:
+    """The arrays of a search for a line that costs less than `cost`."""
+    n_positions = width * cost
+    n_slots = 1 << min(_SLOTS_PER_POSITION * n_positions, _MOST_SLOTS).bit_length()
+    return Beam(
+        layers=np.zeros((_LAYERS, width, _N_WORDS), dtype=np.int64),
+        heaps=np.zeros((_LAYERS, width), dtype=np.int64),
+        scores=np.zeros((_LAYERS, width), dtype=np.int64),
+        counts=np.zeros(_LAYERS, dtype=np.int64),
+        nodes=np.zeros((n_positions + cost, 2), dtype=np.int64),
+        slots=np.zeros(n_slots, dtype=np.uint64),
+        control=np.array([0, cost, -1, 0, 0, 0], dtype=np.int64),
+        moves=np.zeros(MOST_MOVES, dtype=np.int64),
+        words=np.zeros(_N_WORDS, dtype=np.int64),
+    )

@@ -1,0 +1,186 @@
+"""A* over exact positions: the shortest line, as far as memory and time allow.
+
+Positions are tried in the order of what they cost and will cost at least,
+`klondike_env.solver.shorten.steps.least_cost`; of those that are equal in that the last one met first. The first line
+found whose cost no open position stays below has the fewest moves. A position is met again if it costs less than
+before.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klondike_env.engine.card_sets import lowest_bit
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS
+from klondike_env.solver.columns.card_numbering import ALL_CARDS, ALL_UP, number_of
+from klondike_env.solver.columns.depth_first import MOST_MOVES
+from klondike_env.solver.columns.earliest import NEW, OLD, enter
+from klondike_env.solver.columns.nodes import (
+    BORDER,
+    CARD_AT,
+    COLUMNS,
+    DEPTHS,
+    FACE_UP,
+    FLOOR,
+    HEADS,
+    NEXT,
+    PLACES,
+    REDEALS,
+    TALON,
+)
+from klondike_env.solver.columns.reach import highest_bit
+from klondike_env.solver.shorten.beam import COST_BITS, MOST_WORTH
+from klondike_env.solver.shorten.steps import Fixed, exact_key, least_cost, push_steps, step
+
+# A position takes ten words: its columns, each with its face-down cards above the set of the others, the talon, what
+# the foundations take next, and how it was reached.
+_TALON, _NEXT, _WAY = N_COLUMNS, N_COLUMNS + 1, N_COLUMNS + 2
+_PACKED_WORDS = N_COLUMNS + 3
+_CARD_BITS = 52
+_PLACE_BITS, _BORDER_BITS = 24, 5
+_MOVE_BITS = 10
+_BYTES_PER_POSITION = 8 * _PACKED_WORDS + 8 + 24  # with its link and its share of the slots
+
+DONE, PAUSED, FULL = range(3)
+
+# `control: int64[6]`
+N_NODES = 0  # positions stored
+BEST = 1  # the cost of the best line
+BEST_NODE = 2  # where its last move is made, -1 if it is the line known before
+BEST_MOVE = 3
+VISITS = 4  # positions tried
+ENTERED = 5  # slots in use
+N_COUNTERS = 6
+
+
+class Open(NamedTuple):
+    """The arrays of a search."""
+
+    nodes: np.ndarray  # int64[n, 10], the positions
+    links: np.ndarray  # int64[n], for each the next one of as much cost in all
+    tops: np.ndarray  # int64[4096], the first one of so much cost in all, or -1
+    slots: np.ndarray  # uint64[a power of two], the positions met
+    control: np.ndarray  # int64[6]
+    moves: np.ndarray  # int64[MOST_MOVES], scratch
+    position: np.ndarray  # int64[18], the one whose moves are tried
+    words: np.ndarray  # int64[18], scratch
+
+
+@kernel
+def pack(words: np.ndarray, packed: np.ndarray) -> None:
+    """Write the words of a position as eight. words: int64[18]; packed: int64[10], all but the last overwritten."""
+    for column in range(N_COLUMNS):
+        packed[column] = words[COLUMNS + column] | ((words[DEPTHS] >> (3 * column)) & 7) << _CARD_BITS
+    packed[_TALON] = words[PLACES] | words[BORDER] << _PLACE_BITS | words[REDEALS] << (_PLACE_BITS + _BORDER_BITS)
+    packed[_NEXT] = words[NEXT]
+
+
+@kernel
+def unpack_words(packed: np.ndarray, cards: np.ndarray, words: np.ndarray) -> None:
+    """Write the words of a packed position; the inverse of `pack`. words: int64[18], overwritten."""
+    words[:] = 0
+    for column in range(N_COLUMNS):
+        face_up, depth = packed[column] & ALL_CARDS, packed[column] >> _CARD_BITS
+        words[COLUMNS + column] = face_up
+        words[FACE_UP] |= face_up
+        words[HEADS if depth > 0 else FLOOR] |= highest_bit(face_up)
+        words[DEPTHS] |= depth << (3 * column)
+    words[NEXT] = packed[_NEXT]
+    words[PLACES] = packed[_TALON] & ((1 << _PLACE_BITS) - 1)
+    words[BORDER] = (packed[_TALON] >> _PLACE_BITS) & ((1 << _BORDER_BITS) - 1)
+    words[REDEALS] = packed[_TALON] >> (_PLACE_BITS + _BORDER_BITS)
+    places = words[PLACES]
+    while places != 0:
+        place = lowest_bit(places)
+        places ^= place
+        words[TALON] |= 1 << cards[CARD_AT, number_of(place)]
+
+
+@kernel
+def store(arrays: Open, words: np.ndarray, way: int, total: int) -> None:
+    """Store a position among those of as much cost in all."""
+    new = arrays.control[N_NODES]
+    arrays.control[N_NODES] += 1
+    pack(words, arrays.nodes[new])
+    arrays.nodes[new, _WAY] = way
+    arrays.links[new] = arrays.tops[total]
+    arrays.tops[total] = new
+
+
+@kernel
+def way_of(node: int, move: int, cost: int) -> int:
+    """How a position was reached, as one number."""
+    return (node << _MOVE_BITS | move) << COST_BITS | cost
+
+
+@kernel
+def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed) -> None:
+    """Look at the position in `arrays.words`, to which a move led: it is a win, or stored if it may be of use."""
+    words, control = arrays.words, arrays.control
+    if words[NEXT] == ALL_UP:
+        if cost < control[BEST]:
+            control[BEST], control[BEST_NODE], control[BEST_MOVE] = cost, node, move
+        return
+    total = max(total, cost + least_cost(words, fixed))
+    if total >= control[BEST]:
+        return
+    status = enter(arrays.slots, exact_key(words, fixed.game), cost + 1, COST_BITS)
+    if status != OLD:
+        control[ENTERED] += 1 if status == NEW else 0
+        store(arrays, words, way_of(node, move, cost), total)
+
+
+@kernel
+def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
+    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if there is no memory left."""
+    control, moves, position, words = arrays.control, arrays.moves, arrays.position, arrays.words
+    total = 0
+    while total < control[BEST]:
+        node = arrays.tops[total]
+        if node < 0:
+            total += 1
+            continue
+        if control[VISITS] >= limit:
+            return PAUSED
+        if control[N_NODES] + len(moves) > len(arrays.nodes):
+            return FULL
+        arrays.tops[total] = arrays.links[node]
+        control[VISITS] += 1
+        cost = arrays.nodes[node, _WAY] & ((1 << COST_BITS) - 1)
+        unpack_words(arrays.nodes[node], fixed.cards, position)
+        for k in range(push_steps(position, fixed, moves)):
+            for word in range(len(words)):
+                words[word] = position[word]
+            after = cost + step(words, moves[k], fixed)
+            meet(arrays, after, total, node, moves[k], fixed)
+    return DONE
+
+
+def new_open(words: np.ndarray, fixed: Fixed, cost: int, max_bytes: int) -> Open:
+    """The arrays of a search from a position for a line that costs less than `cost`, which is known."""
+    n = max(max_bytes // _BYTES_PER_POSITION, 2 * MOST_MOVES)
+    arrays = Open(
+        nodes=np.zeros((n, _PACKED_WORDS), dtype=np.int64),  # memory that is not written to yet is not taken
+        links=np.zeros(n, dtype=np.int64),
+        tops=np.full(MOST_WORTH + 2, -1, dtype=np.int64),
+        slots=np.zeros(1 << (4 * n // 3).bit_length(), dtype=np.uint64),
+        control=np.array([0, cost, -1, 0, 0, 0], dtype=np.int64),
+        moves=np.zeros(MOST_MOVES, dtype=np.int64),
+        position=np.zeros(len(words), dtype=np.int64),
+        words=np.zeros(len(words), dtype=np.int64),
+    )
+    store(arrays, words, -1 << (_MOVE_BITS + COST_BITS), least_cost(words, fixed))
+    return arrays
+
+
+def line_of(arrays: Open) -> list[int]:
+    """The moves of the best line that was found; empty if the known one is the best."""
+    node, move, line = int(arrays.control[BEST_NODE]), int(arrays.control[BEST_MOVE]), []
+    while node >= 0:
+        line.append(move)
+        way = int(arrays.nodes[node, _WAY]) >> COST_BITS
+        node, move = way >> _MOVE_BITS, way & ((1 << _MOVE_BITS) - 1)
+    return line[::-1]

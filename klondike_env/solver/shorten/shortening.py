@@ -1,0 +1,252 @@
+"""Short lines: what a search finds first wins, but with many moves that lead nowhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from klondike_env.cards import N_CARDS
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_GAP
+from klondike_env.engine.actions import TO_FOUNDATION as UP
+from klondike_env.rules import Rules
+from klondike_env.solver.columns import nodes
+from klondike_env.solver.columns.card_numbering import NUMBERS
+from klondike_env.solver.columns.column_search import Pruning, make_game
+from klondike_env.solver.columns.nodes import MARK, MOVE, REDEALS, read_record
+from klondike_env.solver.columns.replay import Replay
+from klondike_env.solver.lengths import play_line
+from klondike_env.solver.shorten import best_first
+from klondike_env.solver.shorten.beam import (
+    BEST,
+    BEST_MOVE,
+    BEST_NODE,
+    DROPPED,
+    MOST_WORTH,
+    N_NODES,
+    Beam,
+    new_beam,
+    try_layer,
+)
+from klondike_env.solver.shorten.steps import BURIED_SHAPE, Fixed, exact_key, step, write_buried
+from klondike_env.solver.solve import Limits, Solution, solve
+from klondike_env.solver.verdicts import SOLVED
+
+DEFAULT_SECONDS = 2.0
+
+_FIRST_WIDTH, _WIDTH_FACTOR = 10, 2
+# Where beams start, as parts of the line: some wins that are near from there are hard to find from the start.
+_STARTS = (0.0, 0.25, 0.5, 0.75)
+_BYTES_PER_WIDTH = 20_000  # of a beam, for a line of 120 moves
+# Before a proof is tried: what it needs is a line that is nearly as short as can be, or it stores too much.
+_WIDTH_BEFORE_PROOF = 640
+_STRETCH = 20_000  # positions tried between two looks at the clock
+_EASY_DEAL = 123456
+
+
+def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None = None) -> Solution:
+    """Make a winning line short: a few per cent above the fewest moves, mostly.
+
+    Args:
+        solution: what `solve` found, with the verdict "solved".
+        minimal: go on until it is proved that no line has fewer moves, or a limit is reached.
+        limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of visits and
+            no other the line is always the same.
+
+    Returns:
+        The solution with a line that has no more moves than before (`Solution.moves`: card moves and draws). Its
+        `minimal` says whether it is proved that none has fewer; `visits` and `seconds` are those of this search.
+
+    Raises:
+        ValueError: there is no line, its start or its rules are not known, or it does not lead to a win.
+    """
+    record, rules = _check_solution(solution)
+    limits = limits or (Limits() if minimal else Limits(seconds=DEFAULT_SECONDS))
+    if solution.minimal:
+        return solution
+    _compile()
+    start = time.perf_counter()
+    search = Shortening(record, rules, solution.actions, limits)
+    search.widen(_WIDTH_BEFORE_PROOF if minimal else None)
+    if minimal and not search.proved:
+        search.prove()
+        search.widen()  # if memory ended before the limits
+    actions = search.actions()
+    end, moves = play_line(record, rules, actions)
+    assert end["foundation"].sum() == N_CARDS, "a short line does not win"
+    if (moves, len(actions)) >= (solution.moves, len(solution.actions)):
+        actions = solution.actions
+    seconds = time.perf_counter() - start
+    return replace(solution, actions=actions, visits=search.visits, seconds=seconds, minimal=search.proved)
+
+
+def _check_solution(solution: Solution) -> tuple[np.void, Rules]:
+    """The start and the rules of a line that wins.
+
+    Raises:
+        ValueError: as for `shorten`.
+    """
+    if solution.verdict != SOLVED:
+        raise ValueError(
+            f"the solution is {solution.verdict!r}; only the line of one that is 'solved' can be shortened"
+        )
+    if solution.start is None or solution.rules is None:
+        raise ValueError("the solution does not tell its start and rules; give one that solve returned")
+    end, _ = play_line(solution.start, solution.rules, solution.actions)
+    if end["foundation"].sum() < N_CARDS:
+        raise ValueError("the actions of the solution do not lead to a win; give one that solve returned")
+    return solution.start, solution.rules
+
+
+@cache
+def _compile() -> None:
+    """Shorten a line, so that later no clock runs while kernels are compiled or loaded."""
+    easy = solve(_EASY_DEAL)
+    record, rules = _check_solution(easy)
+    for run in (Shortening.widen, Shortening.prove):
+        run(Shortening(record, rules, easy.actions, Limits(visits=100, seconds=None)))
+
+
+class Shortening:
+    """The best line so far, and the searches for a better one.
+
+    Attributes:
+        visits: positions tried so far.
+        proved: whether no line has fewer moves.
+    """
+
+    def __init__(self, record: np.void, rules: Rules, actions: Sequence[int], limits: Limits) -> None:
+        params = rules.params()
+        self._record, self._rules, self._limits = record, rules, limits
+        self._words, cards = read_record(record, params)
+        game = make_game(params, int(self._words[REDEALS]), Pruning.SAFE | Pruning.LATE_GAPS)
+        self._fixed = Fixed(cards, np.zeros(BURIED_SHAPE, dtype=np.int64), game)
+        write_buried(self._words, cards, self._fixed.buried)
+        self._words[MARK] = self._words[MOVE] = -1
+        self._end = time.perf_counter() + limits.seconds if limits.seconds is not None else None
+        self._line = self._without_cycles(_moves_of(actions))
+        self._cost = self._cost_of(self._line)
+        self._width = _FIRST_WIDTH
+        self.visits = 0
+        self.proved = self._cost == 0
+
+    @property
+    def _ended(self) -> bool:
+        """Whether a limit is reached."""
+        return self.visits >= self._most_visits or self._late
+
+    @property
+    def _late(self) -> bool:
+        return self._end is not None and time.perf_counter() >= self._end
+
+    @property
+    def _max_bytes(self) -> int:
+        return self._limits.megabytes * 1_000_000
+
+    @property
+    def _most_visits(self) -> int:
+        return self._limits.visits or np.iinfo(np.int64).max
+
+    def _without_cycles(self, line: list[int]) -> list[int]:
+        """The line without the moves between two times that it comes to the same position."""
+        words, kept = self._words.copy(), list[int]()
+        lengths = {exact_key(words, self._fixed.game): 0}
+        keys = list(lengths)
+        for move in line:
+            step(words, move, self._fixed)
+            key = exact_key(words, self._fixed.game)
+            if key in lengths:
+                length = lengths[key]
+                for left in keys[length + 1 :]:
+                    del lengths[left]
+                del keys[length + 1 :], kept[length:]
+            else:
+                kept.append(move)
+                keys.append(key)
+                lengths[key] = len(kept)
+        return kept
+
+    def _cost_of(self, line: Sequence[int]) -> int:
+        words = self._words.copy()
+        return sum(step(words, move, self._fixed) for move in line)
+
+    def actions(self) -> tuple[int, ...]:
+        """The best line as actions of the game."""
+        replay = Replay(self._record, self._rules, by_columns=True)
+        for move in self._line:
+            replay.play(move)
+        return tuple(replay.actions)
+
+    def widen(self, last_width: int | None = None) -> None:
+        """Search with wider and wider beams, up to a width, as long as the limits allow; a later call goes on."""
+        while (last_width is None or self._width <= last_width) and self._width * _BYTES_PER_WIDTH <= self._max_bytes:
+            better = False
+            for part in _STARTS:
+                if self.proved or self._ended:
+                    return
+                better |= self._search_beam(self._width, int(part * len(self._line)))
+            if not better:
+                self._width *= _WIDTH_FACTOR
+
+    def _search_beam(self, width: int, played: int) -> bool:
+        """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
+        known = self._words.copy()
+        before = sum(step(known, move, self._fixed) for move in self._line[:played])
+        bound = min(self._cost - before, MOST_WORTH)
+        known[MARK] = known[MOVE] = -1
+        beam = new_beam(width, bound)
+        control, limit = beam.control, self._most_visits - self.visits
+        cost, known_cost, rest = 0, 0, iter(self._line[played:])
+        while cost < control[BEST] and control[N_NODES] < limit and not self._late:
+            node, on_line = int(control[N_NODES]), cost == known_cost
+            try_layer(beam, known[None][: int(on_line)], cost, limit, self._fixed)
+            if on_line and (move := next(rest, None)) is not None:
+                known_cost += step(known, move, self._fixed)
+                known[MARK], known[MOVE] = node, move
+            cost += 1
+        self.visits += int(control[N_NODES])
+        complete = cost >= control[BEST] and control[DROPPED] == 0
+        found = bool(control[BEST_NODE] >= 0)
+        if found:
+            self._line[played:] = _line_of(beam)
+            self._cost = before + int(control[BEST])
+        self.proved = played == 0 and bool(complete) and (found or bound == self._cost)
+        return found
+
+    def prove(self) -> None:
+        """Search until no line can be shorter than the best, or a limit is reached."""
+        bound = min(self._cost, MOST_WORTH)
+        arrays = best_first.new_open(self._words, self._fixed, bound, self._max_bytes)
+        control, before, status = arrays.control, self.visits, best_first.PAUSED
+        while status == best_first.PAUSED and not self._ended:
+            limit = min(int(control[best_first.VISITS]) + _STRETCH, self._most_visits - before)
+            status = best_first.search_best(arrays, limit, self._fixed)
+            self.visits = before + int(control[best_first.VISITS])
+        if control[best_first.BEST] < bound:
+            self._line, self._cost = best_first.line_of(arrays), int(control[best_first.BEST])
+        self.proved = status == best_first.DONE and self._cost <= bound
+
+
+def _line_of(beam: Beam) -> list[int]:
+    """The moves of the best line that a beam found."""
+    line, node = [int(beam.control[BEST_MOVE])], int(beam.control[BEST_NODE])
+    while beam.nodes[node, 0] >= 0:
+        line.append(int(beam.nodes[node, 1]))
+        node = int(beam.nodes[node, 0])
+    return line[::-1]
+
+
+def _moves_of(actions: Sequence[int]) -> list[int]:
+    """The moves of a line; draws are implied."""
+    moves = []
+    for action in actions:
+        if action != STOCK_ACTION:
+            card, destination = divmod(action, N_DESTINATIONS)
+            target = {UP: nodes.TO_FOUNDATION, TO_GAP: nodes.TO_GAP}.get(
+                destination, nodes.ONTO + destination - ONTO_SUIT
+            )
+            moves.append(NUMBERS[card] * nodes.TARGETS + target)
+    return moves

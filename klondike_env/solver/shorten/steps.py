@@ -1,0 +1,191 @@
+"""The moves of a short line, what each of them costs, and the fewest moves that a position still needs.
+
+A move is one of `klondike_env.solver.columns.whole_runs`, with the draws that it takes; it costs one and one for each
+draw. Turning over the waste costs nothing. So what a line costs is its card moves and its stock draws.
+
+Positions are those of `klondike_env.solver.columns.nodes` with the columns told apart, but their waste is as the game
+has it, not the earliest of those that are equally good, for draws are counted here.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klondike_env.cards import N_RANKS, N_SUITS
+from klondike_env.engine.card_sets import count_cards, lowest_bit
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
+from klondike_env.engine.talon import draws
+from klondike_env.solver.columns.card_numbering import ALL_CARDS, BUILDERS, number_of
+from klondike_env.solver.columns.earliest import ON_TIME, key_of
+from klondike_env.solver.columns.nodes import (
+    BORDER,
+    CARD_AT,
+    COLUMNS,
+    DEPTHS,
+    FACE_UP,
+    FLOOR,
+    HEADS,
+    NEXT,
+    ONTO,
+    PLACE,
+    PLACES,
+    TALON,
+    TARGETS,
+    TO_FOUNDATION,
+    UNDER,
+    Game,
+)
+from klondike_env.solver.columns.reach import highest_bit, reach_now, waste_places
+from klondike_env.solver.columns.safe import NONE, safe_of
+from klondike_env.solver.columns.whole_runs import column_of, last_cards, play_whole, push_wholes
+
+BURIED_SHAPE = (2, N_COLUMNS, N_COLUMNS)
+# The most that one move costs: all of the stock drawn, all of the talon again, and the move.
+MOST_COST = TALON_SIZE + TALON_SIZE + 1
+_SAME_SUIT = sum(1 << (N_SUITS * rank) for rank in range(N_RANKS))
+
+
+class Fixed(NamedTuple):
+    """What stays the same in a search."""
+
+    cards: np.ndarray  # int64[4, 64], see klondike_env.solver.columns.nodes
+    buried: np.ndarray  # int64[2, 7, 7], see write_buried
+    game: Game
+
+
+@kernel
+def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
+    """The draws that bring the talon card of a place, which can be reached, to the top of the waste."""
+    waste = waste_places(words)
+    before = words[PLACES] & ((2 << place) - 1)
+    if (reach_now(words, draw_count) >> place) & 1:
+        return draws(count_cards(before & ~waste), draw_count)
+    return draws(count_cards(words[PLACES] ^ waste), draw_count) + draws(count_cards(before), draw_count)
+
+
+@kernel
+def step(words: np.ndarray, move: int, fixed: Fixed) -> int:
+    """Make a move; what it costs."""
+    number, draw_count = move // TARGETS, fixed.game.draw_count
+    if not (words[TALON] >> number) & 1:
+        play_whole(words, move, fixed.cards, draw_count)
+        return 1
+    place = fixed.cards[PLACE, number]
+    n_draws = draws_to(words, place, draw_count)
+    play_whole(words, move, fixed.cards, draw_count)
+    words[BORDER] = place
+    return 1 + n_draws
+
+
+@kernel
+def exact_key(words: np.ndarray, game: Game) -> np.uint64:
+    """The key of a position with its waste and, unless there are enough, its redeals."""
+    return key_of(words, ON_TIME, game)
+
+
+@kernel
+def can_wait(words: np.ndarray, move: int, game: Game) -> bool:
+    """Whether a move takes a built card from one host to another that takes the same cards, and can wait.
+
+    It can wait until the host that it uncovers goes up next, and no line gets longer by that: play the line without
+    it, but what the line does with one of the two hosts (lay a run on it, take its run away) do with the other; runs
+    that hold a host are moved with what lies there now. So the two positions differ in which run lies on which of the
+    two, until the line moves the run back, which saves both moves, or a host goes up, which the line has uncovered:
+    then its run is moved to the other, which is free. A host that never goes up alone is not needed free.
+    """
+    number, target = move // TARGETS, move % TARGETS
+    bit = 1 << number
+    if target < ONTO or not (words[FACE_UP] & ~(words[HEADS] | words[FLOOR])) & bit:
+        return False
+    column = words[COLUMNS + column_of(words, bit)]
+    host = lowest_bit(column & ~((bit << 1) - 1))
+    same = BUILDERS[game.build, number_of(host) % N_SUITS] == BUILDERS[game.build, target - ONTO]
+    return same and words[NEXT] & host == 0
+
+
+@kernel
+def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
+    """Write the moves of which one begins a shortest line to a win, if there is a line; how many.
+
+    A safe column card goes up without an alternative, see `klondike_env.solver.columns.safe`: lines do not get longer
+    by that. Talon cards may be safe too, but when they are drawn matters here. moves: int64[MOST_MOVES], overwritten.
+    """
+    lasts = last_cards(words)
+    safe = safe_of(words[NEXT] & words[FACE_UP] & lasts, words, fixed.game)
+    if safe != NONE:
+        moves[0] = safe * TARGETS + TO_FOUNDATION
+        return 1
+    found, count = push_wholes(words, lasts, fixed.cards, fixed.game, moves, 0), 0
+    for k in range(found):
+        if not can_wait(words, moves[k], fixed.game):
+            moves[count] = moves[k]
+            count += 1
+    return count
+
+
+@kernel
+def write_buried(words: np.ndarray, cards: np.ndarray, buried: np.ndarray) -> None:
+    """Write what the face-down cards are in the way of.
+
+    buried: int64[2, 7, 7], overwritten: for each column and number of cards that are still face down there, how many of
+    these lie above a lower card of their suit, and the set of cards that do so if they lie on them.
+    """
+    buried[:] = 0
+    for column in range(N_COLUMNS):
+        depth = (words[DEPTHS] >> (3 * column)) & 7
+        number = number_of(highest_bit(words[COLUMNS + column]))
+        for level in range(depth, 0, -1):
+            number = cards[UNDER, number]
+            buried[1, column, level] = (_SAME_SUIT << (number + N_SUITS)) & ALL_CARDS
+            buried[0, column, level] = 1 << number
+        above, total = 0, 0
+        for level in range(1, depth + 1):
+            total += 1 if buried[0, column, level] & above else 0
+            above |= buried[1, column, level]
+            buried[0, column, level], buried[1, column, level] = total, above
+
+
+@kernel
+def waste_excess(words: np.ndarray, cards: np.ndarray, draw_count: int) -> int:
+    """The least moves that the waste costs for its cards that lie above a lower one of their suit."""
+    waste, above, blocked = waste_places(words), 0, 0
+    while waste != 0:
+        place = lowest_bit(waste)
+        waste ^= place
+        number = cards[CARD_AT, number_of(place)]
+        blocked += (above >> number) & 1
+        above |= _SAME_SUIT << number
+    return min(blocked, draws(blocked + 1, draw_count))
+
+
+@kernel
+def least_cost(words: np.ndarray, fixed: Fixed) -> int:
+    """A number of moves that no line to a win stays below.
+
+    It is the bound of Klondike-Solver, MinimalKlondike and KSolve, a little extended. Each move is that of one card,
+    the highest of those that go along; each draw is a draw. No two of these are the same:
+
+    - Each card that is not up is moved to its foundation by itself for a last time: one move for each.
+    - Each card of the stock is drawn in this pass: draws enough for so many cards.
+    - A face-down card is moved by itself when it leaves its place for the first time, for it is then the highest
+      face-up card of its column. If a lower card of its suit lies under it, it cannot go up then: one more move.
+    - Before such a lower card under face-up cards is free, the run of its suit's card is moved by one of its cards, and
+      not to the foundation: one more move for each column with such a run. These moves are moves of face-up cards.
+    - A card of the waste above a lower one of its suit cannot go up first. It is moved to a column, one more move
+      for each, or the waste is turned over, and it is drawn again with the lower ones: one more draw for each
+      `draw_count` of those that have not been moved, and one other at least.
+
+    Worrying back makes more moves, and never takes one of these away.
+    """
+    draw_count, buried = fixed.game.draw_count, fixed.buried
+    talon, waste = count_cards(words[PLACES]), count_cards(waste_places(words))
+    cost = talon + draws(talon - waste, draw_count) + count_cards(words[FACE_UP])
+    cost += waste_excess(words, fixed.cards, draw_count)
+    for column in range(N_COLUMNS):
+        depth = (words[DEPTHS] >> (3 * column)) & 7
+        cost += depth + buried[0, column, depth]
+        cost += 1 if words[COLUMNS + column] & buried[1, column, depth] else 0
+    return cost

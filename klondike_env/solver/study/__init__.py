@@ -1,0 +1,1 @@
+"""Many deals: how many can be won, and labels kept of them."""

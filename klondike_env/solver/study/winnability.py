@@ -1,0 +1,249 @@
+"""How many deals can be won, all cards known, and how many of them need worrying back: the published study, repeated.
+
+Intervals are 95 % Wilson intervals whose lower bound counts all undecided deals as lost, the upper all as won.
+
+Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
+Patience Games", Journal of Artificial Intelligence Research 85:21 (2026), arXiv:1906.12314v6, which took intervals in
+the same way: Table 3 for each number of cards drawn, a million deals each, and Table 4 for other ways to build and to
+fill gaps at draw 3. Redeals are without limit in all of them; no figures for other games here are known to us.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from klondike_env.deals import TRAINING_DEALS
+from klondike_env.intervals import Interval, interval_with_unknown
+from klondike_env.rules import PRESETS, Rules
+from klondike_env.solver.classes.search import supports
+from klondike_env.solver.solve import Limits
+from klondike_env.solver.study.labels import Labels, kept_labels, labels_of
+from klondike_env.solver.study.many import solve_many
+from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE, VERDICTS
+
+FIRST_DEAL = TRAINING_DEALS.start
+N_DEALS = 1000  # of a game without kept labels, unless another number is asked for
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published figure in percent; `margin` is half its 95 % interval, None where we have none."""
+
+    percent: float
+    margin: float | None = None
+
+
+# Cards drawn -> winnable with worrying back, winnable without, and how many of those won with it need it.
+_BY_DRAW = {
+    1: ((90.480, 0.116), (90.204, 0.093), (0.34, 0.08)),
+    2: ((88.620, 0.135), (88.289, 0.112), (0.43, 0.11)),
+    3: ((81.945, 0.084), (81.524, 0.089), (0.52, 0.04)),
+    4: ((69.337, 0.098), (68.723, 0.095), (0.89, 0.04)),
+    5: ((53.434, 0.099), (52.638, 0.099), (1.49, 0.04)),
+    6: ((35.854, 0.095), (34.982, 0.094), (2.44, 0.06)),
+    7: ((23.779, 0.084), (22.952, 0.083), (3.47, 0.08)),
+    8: ((12.276,), (11.703,), (4.68,)),
+    9: ((7.670,), (7.214,), (5.94,)),
+    10: ((4.237,), (3.939,), (7.04,)),
+    11: ((2.066,), (1.904,), (7.84,)),
+    12: ((0.849,), (0.779,), (8.28,)),
+    13: ((0.600,), (0.545,), (9.26,)),
+}
+_AT_DRAW_3 = {
+    ("any_suit", "any"): 99.923,
+    ("alternating_colour", "any"): 94.959,
+    ("same_suit", "any"): 40.762,
+    ("any_suit", "kings"): 99.855,
+    ("same_suit", "kings"): 6.895,
+    ("alternating_colour", "none"): 2.168,
+    ("same_suit", "none"): 0.178,
+}
+
+PUBLISHED_WINNABLE: dict[Rules, Published] = {
+    **{Rules(draw_count=draw): Published(*figures[0]) for draw, figures in _BY_DRAW.items()},
+    **{Rules(draw_count=draw, worry_back=False): Published(*figures[1]) for draw, figures in _BY_DRAW.items()},
+    **{Rules(build, gaps, draw_count=3): Published(percent) for (build, gaps), percent in _AT_DRAW_3.items()},
+}
+PUBLISHED_NECESSITY: dict[Rules, Published] = {
+    Rules(draw_count=draw): Published(*figures[2]) for draw, figures in _BY_DRAW.items()
+}
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What was found under one set of rules: `codes`, uint8[n], of consecutive deals from `first`, see `VERDICTS`."""
+
+    rules: Rules
+    first: int
+    codes: np.ndarray
+
+    @property
+    def deals(self) -> range:
+        """The deal numbers."""
+        return range(self.first, self.first + len(self.codes))
+
+    def count(self, verdict: str) -> int:
+        """How many deals have this verdict."""
+        return int(np.count_nonzero(self.codes == VERDICTS.index(verdict)))
+
+    def of(self, deals: range) -> np.ndarray:
+        """The codes of some of the deals, uint8[m]."""
+        return self.codes[deals.start - self.first : deals.stop - self.first]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of deals, some of which may be undecided: `yes` of `total` are in it, `unknown` may be."""
+
+    yes: int
+    unknown: int
+    total: int
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """The interval within 0 to 1; see the top of this module."""
+        return interval_with_unknown(self.yes, self.unknown, self.total, confidence)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a study tells of one game.
+
+    Attributes:
+        verdicts: on each deal.
+        winnable: the share of deals that can be won.
+        necessity: of the deals that are won with worrying back, the share that cannot be won without; None
+            where either game was not studied, or no deal was won.
+    """
+
+    verdicts: Verdicts
+    winnable: Share
+    necessity: Share | None
+
+
+def study(
+    games: Iterable[Rules] | None = None,
+    deals: int | None = None,
+    *,
+    first: int = FIRST_DEAL,
+    limits: Limits | None = None,
+    fresh: bool = False,
+    folder: Path | str | None = None,
+    workers: int = 1,
+    backend: str = "processes",
+    show_progress: bool = True,
+    say: Callable[[str], object] = lambda text: None,
+) -> list[Line]:
+    """Find out how many deals can be won.
+
+    Args:
+        games: the rules; those that come with kept labels by default.
+        deals: how many; by default those of the kept labels from `first` on, or 1,000 where there are none.
+        first: the first deal number.
+        limits: of each search; by default those of `default_limits`.
+        fresh: whether to solve anew what the kept labels tell.
+        folder: where results are kept as they come, one file for each game, to be gone on with.
+        workers: how many share the work, see `klondike_env.solver.study.many.solve_many`.
+        backend: where they are, see there.
+        show_progress: whether to show a progress bar.
+        say: told which game is being solved.
+
+    Returns:
+        A line for each game, in the order given.
+
+    Raises:
+        ValueError: as `solve_many` does, or there is neither a game nor a label, or the folder is a file.
+        DependencyNotInstalled: Ray is asked for and not installed.
+        WorkerDied: a worker was killed; what is in the folder is kept.
+    """
+    named = list(dict.fromkeys(kept_games() if games is None else games))
+    if not named:
+        raise ValueError("no verdicts are kept with the package; name a game")
+    if folder is not None and Path(folder).is_file():
+        raise ValueError(f"{folder} is a file; name a folder for results, or none that exists")
+    found = {}
+    for rules in named:
+        wanted = _deals(labels_of(rules), deals, first)
+        codes = {} if fresh else _kept_codes(rules)
+        left = [deal for deal in wanted if deal not in codes]
+        if left:
+            say(f"solving {len(left):,} deals of {name_of(rules)}")
+            rows = solve_many(
+                left,
+                rules,
+                workers=workers,
+                backend=backend,
+                limits=limits or default_limits(rules),
+                file=Path(folder, f"{name_of(rules)}.csv") if folder is not None else None,
+                show_progress=show_progress,
+            )
+            codes.update((row.deal, VERDICTS.index(row.verdict)) for row in rows)
+        found[rules] = Verdicts(rules, wanted.start, np.array([codes[deal] for deal in wanted], dtype=np.uint8))
+    return [line_of(verdicts, found.get(replace(rules, worry_back=False))) for rules, verdicts in found.items()]
+
+
+def _kept_codes(rules: Rules) -> dict[int, int]:
+    """The kept verdict on each deal that has one."""
+    labels = labels_of(rules)
+    return dict(zip(labels.deals, labels.verdicts.tolist(), strict=True)) if labels is not None else {}
+
+
+def _deals(labels: Labels | None, deals: int | None, first: int) -> range:
+    if deals is None and labels is not None and first in labels.deals:
+        return range(first, labels.deals.stop)
+    return range(first, first + (N_DEALS if deals is None else deals))
+
+
+def default_limits(rules: Rules) -> Limits:
+    """The limits of a study: no time, so that it ends alike everywhere; fewer visits where each takes longer."""
+    return Limits(visits=40_000_000 if supports(rules) else 20_000_000, seconds=None)
+
+
+def kept_games() -> list[Rules]:
+    """The rules of all kept labels, in the order of tables."""
+    return sorted(kept_labels(), key=_place)
+
+
+def _place(rules: Rules) -> tuple[bool, bool, str, int, bool, str]:
+    klondike = rules.build == "alternating_colour" and rules.gaps == "kings"
+    return not klondike, rules.redeals is not None, rules.build, rules.draw_count, not rules.worry_back, rules.runs
+
+
+def with_twins(games: Iterable[Rules]) -> list[Rules]:
+    """The games, each followed by itself without worrying back where it is allowed."""
+    pairs = ((rules, replace(rules, worry_back=False)) for rules in games)
+    return list(dict.fromkeys(rules for pair in pairs for rules in pair))
+
+
+def line_of(verdicts: Verdicts, without: Verdicts | None) -> Line:
+    """Sum up the verdicts on a game, given also those on the same game without worrying back, if there are any."""
+    winnable = Share(verdicts.count(SOLVED), verdicts.count(UNDECIDED), len(verdicts.codes))
+    if without is None or not verdicts.rules.worry_back:
+        return Line(verdicts, winnable, None)
+    return Line(verdicts, winnable, necessity_of(verdicts, without))
+
+
+def necessity_of(with_it: Verdicts, without: Verdicts) -> Share | None:
+    """Of the deals that are won with worrying back, the share that cannot be won without; None where none is won."""
+    both = range(max(with_it.deals.start, without.deals.start), min(with_it.deals.stop, without.deals.stop))
+    won = with_it.of(both) == VERDICTS.index(SOLVED)
+    otherwise = without.of(both)[won]
+    needed, unknown = (np.count_nonzero(otherwise == VERDICTS.index(verdict)) for verdict in (UNSOLVABLE, UNDECIDED))
+    return Share(int(needed), int(unknown), len(otherwise)) if len(otherwise) else None
+
+
+def name_of(rules: Rules) -> str:
+    """A short name, good for a file too: "draw3", "draw2-no-worrying-back", "draw3-build-same_suit"."""
+    for name, known in PRESETS.items():
+        if rules == known:
+            return name
+    if rules == Rules(draw_count=rules.draw_count):
+        return f"draw{rules.draw_count}"
+    if not rules.worry_back:
+        return f"{name_of(replace(rules, worry_back=True))}-no-worrying-back"
+    plain = Rules(draw_count=rules.draw_count).to_dict()
+    changed = [f"-{name}-{value}" for name, value in rules.to_dict().items() if value != plain[name]]
+    return f"draw{rules.draw_count}{''.join(changed)}"
