@@ -28,7 +28,7 @@ from klondike_env.solver.solve import Limits
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
 DEFAULT_SAMPLES = 1000
-_LIMITS = Limits(visits=200_000, seconds=None)  # of the solver, for each action
+_LIMITS = Limits(nodes=200_000, seconds=None)  # of the solver, for each action
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ rollout:samples=500            the same with options, after a comma each: sample
                                threads, base; base comes last and is any of these names
 bandit                         plays towards the best of all plays that cannot be taken back, see
                                `klondike_env.agents.planner.bandit`
-bandit:samples=1000            the same with options: samples, seconds_per_move, visits, blind, z, base, threads
+bandit:samples=1000            the same with options: samples, seconds_per_move, nodes, blind, z, base, threads
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
@@ -47,7 +47,7 @@ BANDIT = "bandit"
 _BANDIT_OPTIONS: dict[str, Callable[[str], Any]] = {
     "samples": int,
     "seconds_per_move": float,
-    "visits": int,
+    "nodes": int,
     "blind": float,
     "z": float,
     "base": str,

@@ -70,7 +70,7 @@ def _solver_cells(row: dict[str, Any]) -> tuple[str, ...]:
     if "error" in row:
         return ("", "failed", "", "", "")
     times = (f"{row[key]:.3g}" if row[key] < 100 else f"{row[key]:,.0f}" for key in ("median_ms", "mean_ms"))
-    return (str(row["deals"]), str(row["decided"]), *times, _count(row["visits_per_second"]))
+    return (str(row["deals"]), str(row["decided"]), *times, _count(row["nodes_per_second"]))
 
 
 def _others(figures: dict[str, Any]) -> Table:

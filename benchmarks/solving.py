@@ -44,7 +44,7 @@ class Found(NamedTuple):
     """What a solver says of a deal."""
 
     decided: bool
-    visits: int | None  # positions visited, where the solver tells
+    nodes: int | None  # positions visited, where the solver tells
 
 
 def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
 
     Returns:
         `deals`, how many; `decided` of them; `median_ms` and `mean_ms` of processor time for each; and
-        `visits_per_second`, None where the solver does not tell.
+        `nodes_per_second`, None where the solver does not tell.
     """
     solve_deal(_WARM_UP)
     found, times = [], []
@@ -60,23 +60,23 @@ def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
         start = time.process_time()
         found.append(solve_deal(deal))
         times.append(time.process_time() - start)
-    visits = [one.visits for one in found if one.visits is not None]
+    nodes = [one.nodes for one in found if one.nodes is not None]
     return {
         "deals": n_deals,
         "decided": sum(one.decided for one in found),
         "median_ms": 1e3 * statistics.median(times),
         "mean_ms": 1e3 * statistics.mean(times),
-        "visits_per_second": sum(visits) / max(sum(times), 1e-9) if visits else None,
+        "nodes_per_second": sum(nodes) / max(sum(times), 1e-9) if nodes else None,
     }
 
 
 def measure_ours(name: str, seconds: float) -> dict[str, Any]:
     """Our solver under the rules of this name."""
-    rules, limits = RULES[name], Limits(visits=MOST_POSITIONS, seconds=None)
+    rules, limits = RULES[name], Limits(nodes=MOST_POSITIONS, seconds=None)
 
     def solve_deal(deal: int) -> Found:
         solution = solve(deal, rules, limits)
-        return Found(solution.verdict != UNDECIDED, solution.visits)
+        return Found(solution.verdict != UNDECIDED, solution.nodes)
 
     return summary(solve_deal, n_deals(seconds))
 

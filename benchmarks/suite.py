@@ -63,7 +63,7 @@ def run_bench(
         - `klondike.vector.<variant>`: `microseconds_per_frame` through `gymnasium.make_vec`.
         - `klondike.sb3`: `microseconds_per_frame` through the interface of Stable-Baselines3.
         - `solver.klondike_env.<rules>` and `solver.pyksolve.<variant>`: `deals`, `decided`, `median_ms`,
-          `mean_ms`, `visits_per_second`, or the `error`; `benchmarks/solving.py` says of what.
+          `mean_ms`, `nodes_per_second`, or the `error`; `benchmarks/solving.py` says of what.
         - `klondike.soak`: `steps`, `megabytes_before`, `megabytes_after`.
         - `startup`: `import_seconds`, `first_step_seconds`, `cold_compile_seconds`.
         - `peers.<name>`: `what` is played, and `steps_per_second` of one core or the `error`.

@@ -13,7 +13,7 @@ from pathlib import Path
 import klondike_env.reward
 from klondike_env import CUSTOM_ID
 from klondike_env.env import KlondikeEnv
-from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, N_CODES, N_TABLE_CODES, TABLE_FIELDS
+from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, N_TABLE_VALUES, N_VALUES, TABLE_FIELDS
 from klondike_env.observation import fields as observation_fields
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
@@ -84,15 +84,15 @@ def observation_tables() -> str:
     """The fields of the observation with their ranges."""
 
     def table(fields: tuple[observation_fields.Field, ...]) -> str:
-        head = ["| field | codes | lowest | highest | meaning |", "|---|---|---|---|---|"]
+        head = ["| field | values | lowest | highest | meaning |", "|---|---|---|---|---|"]
         return "\n".join(head + [f"| `{f.name}` | {f.size} | 0 | {f.high} | {f.meaning} |" for f in fields])
 
     return f"""\
 | `observation` | space |
 |---|---|
-| `"flat"` | `Box(0.0, 1.0, ({N_CODES},), float32)`: the {N_CARD_CODES} codes of the cards, then the \
-{N_TABLE_CODES} of the table, each divided by its highest value |
-| `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_CODES}]` |
+| `"flat"` | `Box(0.0, 1.0, ({N_VALUES},), float32)`: the {N_CARD_VALUES} values of the cards, then the \
+{N_TABLE_VALUES} of the table, each divided by its highest value |
+| `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_VALUES}]` |
 | `"dict"` | the same with `action_mask`: `MultiBinary(313)` |
 
 Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
@@ -117,7 +117,7 @@ def environment_page(gym_id: str, rules: Rules | None) -> str:
 | | |
 |---|---|
 | action space | `Discrete(313)` |
-| observation space | `Box(0.0, 1.0, ({N_CODES},), float32)`, or a dict |
+| observation space | `Box(0.0, 1.0, ({N_VALUES},), float32)`, or a dict |
 | one game | `gymnasium.make("{gym_id}"{own_rules})` |
 | many games | `gymnasium.make_vec("{gym_id}", num_envs=1024{own_rules})` |
 

@@ -86,7 +86,7 @@ def solve(
     source: Source = None,
     from_format: SourceFormat = "auto",
     seconds: Seconds = 60.0,
-    visits: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
+    nodes: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
     short: Annotated[bool, typer.Option("--short", help="make the line short, for two seconds more")] = False,
     minimal: Annotated[
         bool, typer.Option("--minimal", help="look for the fewest moves and prove it, as long again at most")
@@ -106,11 +106,11 @@ def solve(
     from klondike_env.solver.solve import solve as search
 
     with errors_in_one_line():
-        solution = search(_position(number, source, from_format), variant, Limits(visits=visits, seconds=seconds))
+        solution = search(_position(number, source, from_format), variant, Limits(nodes=nodes, seconds=seconds))
     if solution.actions and (short or minimal):
-        shortening = Limits(visits=visits, seconds=seconds if minimal else min(seconds, DEFAULT_SECONDS))
+        shortening = Limits(nodes=nodes, seconds=seconds if minimal else min(seconds, DEFAULT_SECONDS))
         solution = shorten(solution, minimal=minimal, limits=shortening)
-    typer.echo(f"{solution.verdict}, {solution.visits:,} positions, {solution.seconds:.3f} s")
+    typer.echo(f"{solution.verdict}, {solution.nodes:,} positions, {solution.seconds:.3f} s")
     if solution.actions:
         typer.echo(f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}")
     if solution.actions and (short or minimal):
@@ -150,7 +150,7 @@ def study(
         int | None, typer.Option(min=1, help="how many; all with a kept verdict by default, or 1,000")
     ] = None,
     first: Annotated[int | None, typer.Option(min=0, help="the first deal; that for training by default")] = None,
-    visits: Annotated[
+    nodes: Annotated[
         int | None, typer.Option(min=1, help="positions after which a search gives up; 20 or 40 million by default")
     ] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="solve anew the deals whose verdicts are kept")] = False,
@@ -184,7 +184,7 @@ def study(
             (named if only_named else winnability.with_twins(named)) if named else None,
             deals,
             first=winnability.FIRST_DEAL if first is None else first,
-            limits=Limits(visits=visits, seconds=None) if visits is not None else None,
+            limits=Limits(nodes=nodes, seconds=None) if nodes is not None else None,
             fresh=fresh,
             folder=folder,
             workers=workers,
@@ -228,7 +228,7 @@ def complete(
     elif solution.verdict == UNSOLVABLE:
         typer.echo("lost: no way of playing on wins this game")
     else:
-        spent = f"{solution.visits:,} positions in {solution.seconds:.3g} s"
+        spent = f"{solution.nodes:,} positions in {solution.seconds:.3g} s"
         typer.echo(f"undecided: {spent} showed neither a win nor that there is none")
 
 

@@ -3,7 +3,7 @@
 A winnable deal is "easy" up to the first of its rules' bounds, "medium" up to the second, else "hard"; a deal
 that cannot be won is "unsolvable". The package brings verdicts on some thousand training deals of every preset,
 see `klondike_env.solver.study.labels`: without a set of deals of one's own these are dealt, hard ones without a
-limit. Other deals, and those of other rules, are solved when they are drawn, with no more visits than their grade
+limit. Other deals, and those of other rules, are solved when they are drawn, with no more nodes than their grade
 needs, and never more than the third bound: what is undecided then is not dealt.
 
 The solver's effort is no measure of how hard a game is without knowing the cards, but the deals that it wins at
@@ -27,7 +27,7 @@ GRADES = ("easy", "medium", "hard", UNWINNABLE)
 
 
 class Bounds(NamedTuple):
-    """The most visits of each grade of winnable deals under some rules."""
+    """The most nodes of each grade of winnable deals under some rules."""
 
     easy: int
     medium: int
@@ -59,7 +59,7 @@ def graded_source(deals: Sequence[int] | None, grade: str | None, rules: Rules) 
     if labelled is not None:
         return DealSource(labelled)
     nothing_fits = (
-        f"none of {MOST_DRAWS:,} deals drawn is {wanted}, as far as searches of {wanted.visits:,} positions tell; "
+        f"none of {MOST_DRAWS:,} deals drawn is {wanted}, as far as searches of {wanted.nodes:,} positions tell; "
         "name other deals, or leave out winnable_only and difficulty"
     )
     return DealSource(read_deal_set(None) if deals is None else deals, wanted, nothing_fits)
@@ -81,13 +81,13 @@ class Wanted:
 
     @property
     def fewest(self) -> int:
-        """The visits that a deal of the grade takes more of."""
+        """The nodes that a deal of the grade takes more of."""
         bounds = bounds_of(self.rules)
         return {"medium": bounds.easy, "hard": bounds.medium}.get(self.grade or "", 0)
 
     @property
-    def visits(self) -> int:
-        """The visits that tell whether a deal is of the grade."""
+    def nodes(self) -> int:
+        """The nodes that tell whether a deal is of the grade."""
         bounds = bounds_of(self.rules)
         return {"easy": bounds.easy, "medium": bounds.medium}.get(self.grade or "", bounds.hard)
 
@@ -106,10 +106,10 @@ class Wanted:
         if labels is None:
             return None
         deals = labels.deals_with(UNSOLVABLE if self.grade == UNWINNABLE else SOLVED)
-        visits = labels.visits[deals - labels.first]
+        nodes = labels.nodes[deals - labels.first]
         if self.grade in ("easy", "medium", "hard"):
-            most = np.inf if self.grade == "hard" else self.visits
-            deals = deals[(visits > self.fewest) & (visits <= most)]
+            most = np.inf if self.grade == "hard" else self.nodes
+            deals = deals[(nodes > self.fewest) & (nodes <= most)]
         if len(deals) == 0:
             raise ValueError(f"none of the {len(labels.deals):,} deals that were solved under these rules is {self}")
         return deals
@@ -120,7 +120,7 @@ def _solved_as(deal: int, wanted: Wanted) -> bool:
     from klondike_env.solver.solve import Limits, solve  # which reads decks by the settings, which read this
     from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
-    solution = solve(deal, wanted.rules, Limits(visits=wanted.visits, seconds=None))
+    solution = solve(deal, wanted.rules, Limits(nodes=wanted.nodes, seconds=None))
     if wanted.grade == UNWINNABLE:
         return solution.verdict == UNSOLVABLE
-    return solution.verdict == SOLVED and solution.visits > wanted.fewest
+    return solution.verdict == SOLVED and solution.nodes > wanted.fewest

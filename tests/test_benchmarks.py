@@ -195,7 +195,7 @@ def test_the_solver_is_measured_under_every_set_of_rules(tmp_path, monkeypatch):
         assert row["deals"] == 1
         assert row["decided"] <= 1
         assert row["median_ms"] == row["mean_ms"] > 0
-        assert row["visits_per_second"] > 0
+        assert row["nodes_per_second"] > 0
     assert list(notes_of(figures)) == ["not installed, so left out: pyksolve"]
 
 
@@ -208,7 +208,7 @@ def test_the_other_solver_is_measured_on_one_core_and_its_failure_reported(tmp_p
     monkeypatch.setattr(solving, "RULES", {})
     figures = figures_of(tmp_path / "figures.json", "--only", "solver", "--seconds", "0.5")
     row = figures["solver"]["pyksolve"]["draw3"]
-    assert (row["deals"], row["decided"], row["visits_per_second"]) == (5, 2, None)
+    assert (row["deals"], row["decided"], row["nodes_per_second"]) == (5, 2, None)
     assert row["mean_ms"] > 0
     assert figures["solver"]["pyksolve"]["draw1"] == {"error": "AssertionError"}
     assert list(notes_of(figures)) == ["pyksolve draw1 failed: AssertionError"]
@@ -223,7 +223,7 @@ def test_the_summary_of_a_solver_leaves_the_first_deal_out_of_the_times(monkeypa
         now[0] += 100.0 if deal == 123456 else (1.0, 2.0, 6.0)[deal]
         return solving.Found(deal != 1, 45)
 
-    figures = {"deals": 3, "decided": 2, "median_ms": 2000.0, "mean_ms": 3000.0, "visits_per_second": 15.0}
+    figures = {"deals": 3, "decided": 2, "median_ms": 2000.0, "mean_ms": 3000.0, "nodes_per_second": 15.0}
     assert solving.summary(solve_deal, 3) == figures
     assert deals == [123456, 0, 1, 2]
 
@@ -285,7 +285,7 @@ def test_the_markdown_tables_hold_what_was_measured():
                     "decided": 29,
                     "median_ms": 0.12345,
                     "mean_ms": 12.3456,
-                    "visits_per_second": 2_345_678.0,
+                    "nodes_per_second": 2_345_678.0,
                 },
             },
             "pyksolve": {
@@ -295,7 +295,7 @@ def test_the_markdown_tables_hold_what_was_measured():
                     "decided": 20,
                     "median_ms": 123.45,
                     "mean_ms": 1234.5,
-                    "visits_per_second": None,
+                    "nodes_per_second": None,
                 },
             },
         },

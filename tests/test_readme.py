@@ -7,7 +7,7 @@ import gymnasium as gym
 import pytest
 
 from klondike_env.engine.actions import STOCK_ACTION
-from klondike_env.observation import N_CARD_FIELDS, N_CODES, N_TABLE_CODES
+from klondike_env.observation import N_CARD_FIELDS, N_TABLE_VALUES, N_VALUES
 from klondike_env.rules import GYM_IDS
 from klondike_env.settings import SETTING_NAMES
 
@@ -28,7 +28,7 @@ def test_every_program_runs(program, tmp_path, monkeypatch):
 
 def test_sizes_ids_and_options_are_those_of_the_code():
     assert f"uint8[52, {N_CARD_FIELDS}]" in README
-    assert f"uint8[{N_TABLE_CODES}]); {N_CODES} codes in" in README
+    assert f"uint8[{N_TABLE_VALUES}]); {N_VALUES} values in" in README
     for name in (*GYM_IDS.values(), "Klondike/Custom-v0"):
         assert f"`{name}`" in README
     for name in SETTING_NAMES:

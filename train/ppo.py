@@ -91,7 +91,7 @@ class TrunkExtractor(BaseFeaturesExtractor):
         self.trunk = Trunk(useful, hidden_sizes)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32[n, N_CODES] -> float32[n, features_dim]."""
+        """float32[n, N_VALUES] -> float32[n, features_dim]."""
         return self.trunk(observations)
 
 

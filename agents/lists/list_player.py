@@ -16,9 +16,9 @@ from klondike_env.cards import N_CARDS, N_SUITS, UNSEEN
 from klondike_env.engine.card_arithmetic import rank_of, suit_of
 from klondike_env.engine.card_sets import (
     BUILD_SETS,
-    FULL_LANE,
+    FULL_SUIT,
     GAP_SETS,
-    LANE,
+    SUIT_WIDTH,
     bit_of,
     card_of_bit,
     count_cards,
@@ -75,14 +75,16 @@ GAME = np.dtype(
 _HOST_SUITS = np.array(
     [
         [
-            sum(1 << LANE * below for below in range(N_SUITS) if BUILD_SETS[build, below] >> LANE * suit & 1)
+            sum(
+                1 << SUIT_WIDTH * below for below in range(N_SUITS) if BUILD_SETS[build, below] >> SUIT_WIDTH * suit & 1
+            )
             for suit in range(N_SUITS)
         ]
         for build in range(len(BUILDS))
     ],
     dtype=np.int64,
 )
-CARDS = sum(FULL_LANE << LANE * suit for suit in range(N_SUITS))
+CARDS = sum(FULL_SUIT << SUIT_WIDTH * suit for suit in range(N_SUITS))
 
 
 @kernel
@@ -129,7 +131,7 @@ def read_game(states: np.ndarray, i: int, games: np.ndarray, g: int) -> None:
     games[g]["face_up"] = states[i]["face_up"]
     games[g]["next"] = 0
     for suit in range(N_SUITS):
-        games[g]["next"] |= (1 << int(states[i]["foundation"][suit])) << (LANE * suit)
+        games[g]["next"] |= (1 << int(states[i]["foundation"][suit])) << (SUIT_WIDTH * suit)
     games[g]["talon"] = 0
     games[g]["left"] = (1 << int(states[i]["talon_size"])) - 1
     games[g]["waste"] = int(states[i]["waste_size"]) - 1

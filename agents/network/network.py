@@ -1,6 +1,6 @@
 """The policy network: a shared trunk over the flat observation, a head for actions and one for the value.
 
-The observation is the same for all variants, so under given rules many of its codes never change or
+The observation is the same for all variants, so under given rules many of its values never change or
 do not matter. The trunk picks out the others first, which halves the work of its widest layer.
 """
 
@@ -15,7 +15,7 @@ from torch import nn
 from klondike_env.cards import KING, N_CARDS, SUIT_NAMES, card_at, rank_of
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.card_sets import bit_of, fitting_on
-from klondike_env.observation import CARD_FIELDS, N_CARD_CODES, N_CARD_FIELDS, TABLE_FIELDS, table_start
+from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, TABLE_FIELDS, table_start
 from klondike_env.rules import Rules
 
 # Codes of a card that say in which order the talon comes.
@@ -24,7 +24,7 @@ _RULE_CODES = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "b
 
 
 def useful_codes(rules: Rules, talon: str) -> list[int]:
-    """Indices of the observation's codes that can differ and matter under these rules.
+    """Indices of the observation's values that can differ and matter under these rules.
 
     Left out are the rules themselves, what only thoughtful mode shows, parents that a card cannot
     have, `under` (for a dense layer a card's number means nothing, and places and parents say the
@@ -32,7 +32,7 @@ def useful_codes(rules: Rules, talon: str) -> list[int]:
     """
     order_matters = not (talon == "reach" and rules.redeals is None and rules.draw_count == 1)
     build = rules.params().build
-    codes = []
+    values = []
     for card in range(N_CARDS):
         for k, field in enumerate(CARD_FIELDS):
             if field.name in ("face_down", "under") or (field.name in _ORDER and not order_matters):
@@ -41,12 +41,12 @@ def useful_codes(rules: Rules, talon: str) -> list[int]:
                 suit = SUIT_NAMES.index(field.name.removeprefix("on_"))
                 if rank_of(card) == KING or not _can_lie_on(card, suit, build):
                     continue
-            codes.append(card * N_CARD_FIELDS + k)
+            values.append(card * N_CARD_FIELDS + k)
     for field in TABLE_FIELDS:
         if field.name not in _RULE_CODES:
-            start = N_CARD_CODES + table_start(field.name)
-            codes.extend(range(start, start + field.size))
-    return codes
+            start = N_CARD_VALUES + table_start(field.name)
+            values.extend(range(start, start + field.size))
+    return values
 
 
 def _can_lie_on(card: int, suit: int, build: int) -> bool:
@@ -55,7 +55,7 @@ def _can_lie_on(card: int, suit: int, build: int) -> bool:
 
 
 class Trunk(nn.Module):
-    """Dense layers with ReLU over the useful codes.
+    """Dense layers with ReLU over the useful values.
 
     Args:
         useful: indices into the flat observation, see `useful_codes`.
@@ -73,7 +73,7 @@ class Trunk(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32[n, N_CODES] -> float32[n, hidden_sizes[-1]]."""
+        """float32[n, N_VALUES] -> float32[n, hidden_sizes[-1]]."""
         return self.layers(observations.index_select(1, self.useful))
 
 
@@ -86,5 +86,5 @@ class PolicyNetwork(nn.Module):
         self.action_head = nn.Linear(hidden_sizes[-1], N_ACTIONS)
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Logits of all actions, legal or not: float32[n, N_CODES] -> float32[n, 313]."""
+        """Logits of all actions, legal or not: float32[n, N_VALUES] -> float32[n, 313]."""
         return self.action_head(self.trunk(observations))

@@ -41,13 +41,13 @@ from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
 
 DEFAULT_SAMPLES = 100
-DEFAULT_VISITS = 200
+DEFAULT_NODES = 200
 DEFAULT_BLIND = 0.75
 DEFAULT_Z = 1.5
 MAX_SAMPLES = 20_000
 _BASES: dict[str, Callable[[], Agent]] = {"tuned": TunedAgent, "collins": CollinsAgent}
 _BETWEEN_LOOKS = 50  # determinizations between two looks at the clock
-_EXACT_VISITS = 100_000  # positions that the solver may visit when nothing is left to guess
+_EXACT_NODES = 100_000  # positions that the solver may visit when nothing is left to guess
 
 
 @kernel
@@ -117,7 +117,7 @@ class Planner:
     def plan(self, view: np.ndarray) -> Plan:
         """What to play on a view, STATE[1]."""
         unseen, reach = int(n_unseen(view)[0]), self._rules.redeals is None
-        line = line_to_win(view, self._rules, reach, _EXACT_VISITS) if unseen <= 1 else None
+        line = line_to_win(view, self._rules, reach, _EXACT_NODES) if unseen <= 1 else None
         actions = self._way_to_best(view, unseen) if line is None else line
         keys = np.zeros(len(actions), dtype=np.uint64)
         self._fill_in(view)
@@ -163,7 +163,7 @@ class BanditAgent(Agent):
         samples: determinizations for each decision at most; with 0 the base plays. 100 by default, 20,000 where
             `seconds_per_move` is given.
         seconds_per_move: time for each decision at most. What is chosen then depends on the machine.
-        visits: positions that the solver may visit to judge one.
+        nodes: positions that the solver may visit to judge one.
         blind: which judge counts more, 0 to 1: the solver, which sees all cards (0), or the base, which plays on as
             a player must (1).
         z: standard errors of evidence that it takes to leave the base's play.
@@ -179,7 +179,7 @@ class BanditAgent(Agent):
         samples: int | None = None,
         seconds_per_move: float | None = None,
         *,
-        visits: int = DEFAULT_VISITS,
+        nodes: int = DEFAULT_NODES,
         blind: float = DEFAULT_BLIND,
         z: float = DEFAULT_Z,
         base: str = "tuned",
@@ -188,7 +188,7 @@ class BanditAgent(Agent):
         self.name = "bandit"
         self.samples = check_budget(samples, seconds_per_move, DEFAULT_SAMPLES, MAX_SAMPLES)
         self.seconds_per_move = seconds_per_move
-        self.visits = check_whole_number("visits", visits, 1)
+        self.nodes = check_whole_number("nodes", nodes, 1)
         if not 0 <= blind <= 1:
             raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
         self.blind = blind
@@ -211,7 +211,7 @@ class BanditAgent(Agent):
         budget = Budget(self.samples, inf if self.seconds_per_move is None else self.seconds_per_move, self.z)
         for _ in range(self.threads):
             base = Base.of(self.base, rules)
-            judge = Judge.of(rules, base, self.visits, self.blind)
+            judge = Judge.of(rules, base, self.nodes, self.blind)
             self._planners.put(Planner(rules, seed, budget, base, judge))
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:

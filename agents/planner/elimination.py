@@ -60,15 +60,15 @@ class Judge(NamedTuple):
     asks_solver: bool  # whether it matters if the solver wins
 
     @classmethod
-    def of(cls, rules: Rules, base: Base, visits: int, blind: float) -> Judge:
+    def of(cls, rules: Rules, base: Base, nodes: int, blind: float) -> Judge:
         """A judge whose solver visits so many positions at most."""
         by_classes = classes.supports(rules)
         values = np.zeros(_WON_BLIND + 1)
         values[LOST], values[OPEN], values[WON], values[_WON_BLIND] = 0, (1 - blind) / 2, 1 - blind, 1
         return cls(
             by_classes,
-            classes.SmallSearch.of(visits if by_classes else 1),
-            columns.SmallSearch.of(1 if by_classes else visits, rules),
+            classes.SmallSearch.of(nodes if by_classes else 1),
+            columns.SmallSearch.of(1 if by_classes else nodes, rules),
             base,
             1 if by_classes else NEVER,
             values,

@@ -11,7 +11,7 @@ from klondike_env.rules import Rules
 from klondike_env.solver.solve import search_for
 from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
-_VISITS = 20_000  # far more than nearly all such positions need
+_NODES = 20_000  # far more than nearly all such positions need
 
 
 def n_unseen(views: np.ndarray) -> np.ndarray:
@@ -20,14 +20,14 @@ def n_unseen(views: np.ndarray) -> np.ndarray:
     return in_columns + np.count_nonzero(views["talon"] == UNSEEN, axis=1)
 
 
-def line_to_win(view: np.ndarray, rules: Rules, reach: bool, visits: int) -> list[int] | None:
+def line_to_win(view: np.ndarray, rules: Rules, reach: bool, nodes: int) -> list[int] | None:
     """The actions to a win where the place of at most one card is unknown.
 
     Args:
         view: STATE[1].
         rules: its rules.
         reach: whether seen talon cards are played directly.
-        visits: positions that the solver may visit.
+        nodes: positions that the solver may visit.
 
     Returns:
         The actions; none where there is no win; None where the solver does not find out.
@@ -35,7 +35,7 @@ def line_to_win(view: np.ndarray, rules: Rules, reach: bool, visits: int) -> lis
     record = view.copy()
     determinize_views(record, np.zeros(1, dtype=np.uint64), np.zeros(N_CARDS, dtype=np.uint8))
     search = search_for(rules)(record[0], rules)
-    verdict = search.run(visits)
+    verdict = search.run(nodes)
     if verdict == SOLVED:
         return [action for action in search.actions() if action != STOCK_ACTION or not reach]
     return [] if verdict == UNSOLVABLE else None
@@ -83,5 +83,5 @@ class Endgames:
 
     def _solve(self, view: np.ndarray) -> list[int]:
         """The actions to a win, backwards; RESIGN where there is none, nothing where that is not known."""
-        line = line_to_win(view, self._rules, self._reach, _VISITS)
+        line = line_to_win(view, self._rules, self._reach, _NODES)
         return [] if line is None else line[::-1] or [RESIGN]

@@ -45,7 +45,7 @@ from klondike_env.agents.tuned.scores import (
 )
 from klondike_env.cards import N_RANKS
 from klondike_env.engine.card_arithmetic import rank_of, suit_of
-from klondike_env.engine.card_sets import GAP_SETS, LANE, bit_of, card_of_bit, count_cards, lowest_bit
+from klondike_env.engine.card_sets import GAP_SETS, SUIT_WIDTH, bit_of, card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.rules import UNLIMITED, RuleParams
@@ -215,7 +215,7 @@ def best_place(games: np.ndarray, g: int, cards: int, seen: int, scene: Scene) -
 @kernel
 def ranks_ahead(games: np.ndarray, g: int, card: int) -> int:
     """How many cards of its suit go to the foundation before a card."""
-    lane = int(games[g]["next"]) >> (LANE * suit_of(card)) & ((1 << LANE) - 1)
+    lane = int(games[g]["next"]) >> (SUIT_WIDTH * suit_of(card)) & ((1 << SUIT_WIDTH) - 1)
     return max(rank_of(card) - count_cards(lane - 1), 0)
 
 

@@ -11,12 +11,12 @@ from klondike_env.agents.lists.board import fitting
 from klondike_env.agents.lists.list_player import CARDS, NO_CARD, hosts_of, may_redeal, set_of, stock_of, waste_card
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.card_arithmetic import rank_of
-from klondike_env.engine.card_sets import GAP_SETS, LANE, bit_of, card_of_bit, count_cards, lowest_bit
+from klondike_env.engine.card_sets import GAP_SETS, SUIT_WIDTH, bit_of, card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.rules import MAX_DRAW_COUNT, UNLIMITED, RuleParams
 
-_ACES = sum(1 << LANE * suit for suit in range(N_SUITS))
+_ACES = sum(1 << SUIT_WIDTH * suit for suit in range(N_SUITS))
 _NO_MARK = -(1 << 60)
 
 

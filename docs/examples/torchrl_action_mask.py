@@ -21,8 +21,8 @@ def make_env() -> TransformedEnv:
             DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"]),
             ActionMask(),
             FlattenObservation(-2, -1, in_keys=["cards"]),
-            CatTensors(in_keys=["cards", "table"], out_key="codes", del_keys=False),
-            DTypeCastTransform(torch.uint8, torch.float32, in_keys=["codes"], out_keys=["observation"]),
+            CatTensors(in_keys=["cards", "table"], out_key="values", del_keys=False),
+            DTypeCastTransform(torch.uint8, torch.float32, in_keys=["values"], out_keys=["observation"]),
         ),
     )
 

@@ -12,9 +12,9 @@ from klondike_env.cards import KING, N_CARDS, N_RANKS, N_SUITS, is_red, rank_of,
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS, GAPS
 
-LANE = 16
-FULL_LANE = (1 << N_RANKS) - 1
-_ONE_IN_EACH_LANE = sum(1 << (LANE * suit) for suit in range(N_SUITS))
+SUIT_WIDTH = 16
+FULL_SUIT = (1 << N_RANKS) - 1
+_ONE_IN_EACH_SUIT = sum(1 << (SUIT_WIDTH * suit) for suit in range(N_SUITS))
 
 
 def _may_build(build: str, suit: int, below: int) -> bool:
@@ -30,7 +30,7 @@ def _may_build(build: str, suit: int, below: int) -> bool:
 
 
 def _suit_set(suits: list[int]) -> int:
-    return sum(FULL_LANE << (LANE * suit) for suit in suits)
+    return sum(FULL_SUIT << (SUIT_WIDTH * suit) for suit in suits)
 
 
 # BUILD_SETS[build, below]: the cards whose suit may lie on a card of suit `below`.
@@ -44,11 +44,11 @@ BUILD_SETS = np.array(
 
 # GAP_SETS[gaps]: the cards that an empty column takes.
 GAP_SETS = np.array(
-    [{"kings": _ONE_IN_EACH_LANE << KING, "any": _suit_set([0, 1, 2, 3]), "none": 0}[gaps] for gaps in GAPS],
+    [{"kings": _ONE_IN_EACH_SUIT << KING, "any": _suit_set([0, 1, 2, 3]), "none": 0}[gaps] for gaps in GAPS],
     dtype=np.int64,
 )
 
-_BITS = np.array([1 << (LANE * suit_of(card) + rank_of(card)) for card in range(N_CARDS)], dtype=np.int64)
+_BITS = np.array([1 << (SUIT_WIDTH * suit_of(card) + rank_of(card)) for card in range(N_CARDS)], dtype=np.int64)
 
 
 @kernel
@@ -79,11 +79,11 @@ def count_cards(cards: int) -> int:
 def card_of_bit(bit: int) -> int:
     """The card 0..51 of a set that holds one card; inverse of `bit_of`."""
     index = count_cards(bit - 1)
-    return index - (LANE - N_RANKS) * (index // LANE)
+    return index - (SUIT_WIDTH - N_RANKS) * (index // SUIT_WIDTH)
 
 
 @kernel
 def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
-    one_lower = (tops >> (LANE * suit + 1)) & (FULL_LANE >> 1)
-    return (one_lower * _ONE_IN_EACH_LANE) & BUILD_SETS[build, suit]
+    one_lower = (tops >> (SUIT_WIDTH * suit + 1)) & (FULL_SUIT >> 1)
+    return (one_lower * _ONE_IN_EACH_SUIT) & BUILD_SETS[build, suit]

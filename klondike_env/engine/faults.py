@@ -9,7 +9,7 @@ import numpy as np
 
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text
 from klondike_env.engine.card_arithmetic import suit_of
-from klondike_env.engine.card_sets import FULL_LANE, LANE, bit_of, count_cards, fitting_on
+from klondike_env.engine.card_sets import FULL_SUIT, SUIT_WIDTH, bit_of, count_cards, fitting_on
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, TALON_SIZE
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
@@ -137,7 +137,7 @@ def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndar
     """Cards that are twice there or missing, and unknown ones, but for unseen places with `may_hide`."""
     found, unknown, misplaced = 0, 0, 0
     for suit in range(N_SUITS):
-        found |= (FULL_LANE >> (N_RANKS - int(states[i]["foundation"][suit]))) << (LANE * suit)
+        found |= (FULL_SUIT >> (N_RANKS - int(states[i]["foundation"][suit]))) << (SUIT_WIDTH * suit)
     for pile in range(N_COLUMNS + 1):
         in_column = pile < N_COLUMNS
         size = int(states[i]["height"][pile]) if in_column else int(states[i]["talon_size"])

@@ -6,7 +6,7 @@ import numpy as np
 
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.card_sets import FULL_LANE, GAP_SETS, LANE, bit_of, card_of_bit, fitting_on, lowest_bit
+from klondike_env.engine.card_sets import FULL_SUIT, GAP_SETS, SUIT_WIDTH, bit_of, card_of_bit, fitting_on, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS
 from klondike_env.engine.talon import playable_talon, stock_is_live
@@ -64,7 +64,7 @@ def foundation_tops(states: np.ndarray, i: int) -> int:
     """The set of the foundations' top cards."""
     cards = 0
     for suit in range(N_SUITS):
-        cards |= ((1 << int(states[i]["foundation"][suit])) >> 1) << (LANE * suit)
+        cards |= ((1 << int(states[i]["foundation"][suit])) >> 1) << (SUIT_WIDTH * suit)
     return cards
 
 
@@ -73,7 +73,7 @@ def wanted_cards(states: np.ndarray, i: int) -> int:
     """The set of cards that the foundations take next."""
     cards = 0
     for suit in range(N_SUITS):
-        cards |= ((1 << int(states[i]["foundation"][suit])) & FULL_LANE) << (LANE * suit)
+        cards |= ((1 << int(states[i]["foundation"][suit])) & FULL_SUIT) << (SUIT_WIDTH * suit)
     return cards
 
 

@@ -1,23 +1,23 @@
 """The observation: everything a player with perfect memory knows, and nothing else.
 
-An observation is a row of codes, uint8: `N_CARD_FIELDS` for each of the 52 cards in order of their
+An observation is a row of values, uint8: `N_CARD_FIELDS` for each of the 52 cards in order of their
 ids, then those of `TABLE_FIELDS`. It comes in three forms:
 
-- "flat": float32[N_CODES] in [0, 1], every code divided by its highest value;
-- "cards": {"cards": uint8[52, N_CARD_FIELDS], "table": uint8[N_TABLE_CODES]};
+- "flat": float32[N_VALUES] in [0, 1], every value divided by its highest value;
+- "cards": {"cards": uint8[52, N_CARD_FIELDS], "table": uint8[N_TABLE_VALUES]};
 - "dict": the same with "action_mask": int8[313].
 
-The tables in `fields` are the one description of the codes; spaces and documentation come from
+The tables in `fields` are the one description of the values; spaces and documentation come from
 them. With `thoughtful` the hidden cards are shown too ("thoughtful solitaire"); masks do not change.
 """
 
 from klondike_env.observation.fields import (
     CARD_FIELDS,
     HIGHS,
-    N_CARD_CODES,
     N_CARD_FIELDS,
-    N_CODES,
-    N_TABLE_CODES,
+    N_CARD_VALUES,
+    N_TABLE_VALUES,
+    N_VALUES,
     TABLE_FIELDS,
     Field,
     table_start,
@@ -28,10 +28,10 @@ __all__ = [
     "CARD_FIELDS",
     "FORMS",
     "HIGHS",
-    "N_CARD_CODES",
     "N_CARD_FIELDS",
-    "N_CODES",
-    "N_TABLE_CODES",
+    "N_CARD_VALUES",
+    "N_TABLE_VALUES",
+    "N_VALUES",
     "TABLE_FIELDS",
     "Field",
     "Observer",

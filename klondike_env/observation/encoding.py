@@ -1,7 +1,7 @@
 """Writing observations: whole, or only what a step has changed.
 
-Both ways write codes scaled by `scales`: ones for the forms of codes, one over the highest value for
-the flat form. `scales` and `out` have one dtype and N_CODES places for each game.
+Both ways write values scaled by `scales`: ones for the forms of values, one over the highest value for
+the flat form. `scales` and `out` have one dtype and N_VALUES places for each game.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from klondike_env.observation.fields import (
     CARDS_ABOVE,
     FACE_DOWN,
     FOUNDATION,
-    N_CARD_CODES,
     N_CARD_FIELDS,
+    N_CARD_VALUES,
     NEXT_SWEEP,
     ON_FACE_DOWN,
     ON_FLOOR,
     ON_SUIT,
     PHASE,
-    POINTS_PER_CODE,
+    POINTS_PER_VALUE,
     TABLEAU,
     TALON,
     TALON_INDEX,
@@ -42,25 +42,25 @@ from klondike_env.observation.fields import (
 )
 from klondike_env.rules import BUILDS, UNLIMITED, RuleParams
 
-FACE_DOWN_START = N_CARD_CODES + table_start("face_down")
-RULES_START = N_CARD_CODES + table_start("draw_count")
+FACE_DOWN_START = N_CARD_VALUES + table_start("face_down")
+RULES_START = N_CARD_VALUES + table_start("draw_count")
 
 
 @kernel
 def put(out: np.ndarray, scales: np.ndarray, k: int, value: int) -> None:
-    """Write one code of the table, scaled."""
+    """Write one value of the table, scaled."""
     out[k] = scales.dtype.type(value) * scales[k]
 
 
 @kernel
 def put_field(out: np.ndarray, scales: np.ndarray, first: int, field: int, value: int) -> None:
-    """Write one code of the card whose codes start at `first`, scaled; all cards have the scales of the first."""
+    """Write one value of the card whose values start at `first`, scaled; all cards have the scales of the first."""
     out[first + field] = scales.dtype.type(value) * scales[field]
 
 
 @kernel
 def begin_card(card: int, place: int, scales: np.ndarray, out: np.ndarray) -> int:
-    """Clear the codes of a seen card and mark where it is; the index of its first code."""
+    """Clear the values of a seen card and mark where it is; the index of its first value."""
     first = card * N_CARD_FIELDS
     for k in range(first, first + N_CARD_FIELDS):
         out[k] = 0
@@ -70,7 +70,7 @@ def begin_card(card: int, place: int, scales: np.ndarray, out: np.ndarray) -> in
 
 @kernel
 def encode_foundation(states: np.ndarray, i: int, suit: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of the cards on one foundation, from rank `start` on."""
+    """Write the values of the cards on one foundation, from rank `start` on."""
     for rank in range(start, int(states[i]["foundation"][suit])):
         begin_card(card_at(rank, suit), FOUNDATION, scales, out)
 
@@ -79,7 +79,7 @@ def encode_foundation(states: np.ndarray, i: int, suit: int, start: int, scales:
 def encode_first(
     states: np.ndarray, i: int, column: int, row: int, place: int, under: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Write the codes of a column card that lies on no face-up card; `under` is 1 + the card it lies on, or 0."""
+    """Write the values of a column card that lies on no face-up card; `under` is 1 + the card it lies on, or 0."""
     card, height = int(states[i]["columns"][column, row]), int(states[i]["height"][column])
     first = begin_card(card, place, scales, out)
     put_field(out, scales, first, CARDS_ABOVE, height - 1 - row)
@@ -90,7 +90,7 @@ def encode_first(
 
 @kernel
 def encode_run(states: np.ndarray, i: int, column: int, start: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of a column's cards from row `start` on, all of which lie on face-up cards."""
+    """Write the values of a column's cards from row `start` on, all of which lie on face-up cards."""
     height = int(states[i]["height"][column])
     below = int(states[i]["columns"][column, start - 1])
     for row in range(start, height):
@@ -106,7 +106,7 @@ def encode_run(states: np.ndarray, i: int, column: int, start: int, scales: np.n
 def encode_column(
     states: np.ndarray, i: int, column: int, thoughtful: int, scales: np.ndarray, out: np.ndarray
 ) -> None:
-    """Write the codes of a column's face-up cards, and in thoughtful mode of those face down."""
+    """Write the values of a column's face-up cards, and in thoughtful mode of those face down."""
     if int(states[i]["height"][column]) == 0:
         return
     head = int(states[i]["face_down"][column])
@@ -196,10 +196,10 @@ def encode_face_down(states: np.ndarray, i: int, scales: np.ndarray, out: np.nda
 
 @kernel
 def encode_table(states: np.ndarray, i: int, setup: Setup, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of the table, but for those of columns and rules."""
+    """Write the values of the table, but for those of columns and rules."""
     rules = setup.rules
     size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
-    k = N_CARD_CODES
+    k = N_CARD_VALUES
     put(out, scales, k, size - waste)
     put(out, scales, k + 1, waste)
     put(out, scales, k + 2, size - int(states[i]["seen_size"]))
@@ -210,12 +210,12 @@ def encode_table(states: np.ndarray, i: int, setup: Setup, scales: np.ndarray, o
     k += 1 + N_SUITS
     put(out, scales, k, int(states[i]["best_foundation"]))
     put(out, scales, k + 1, min(int(states[i]["since_progress"]), BYTE))
-    put(out, scales, k + 2, min(int(states[i]["score"]) // POINTS_PER_CODE, BYTE) if setup.scheme.floored else 0)
+    put(out, scales, k + 2, min(int(states[i]["score"]) // POINTS_PER_VALUE, BYTE) if setup.scheme.floored else 0)
 
 
 @kernel
 def encode_rules(rules: RuleParams, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the codes of the rules, the last of TABLE_FIELDS; they are 0 before."""
+    """Write the values of the rules, the last of TABLE_FIELDS; they are 0 before."""
     k = RULES_START
     put(out, scales, k, rules.draw_count)
     put(out, scales, k + 1, 1 if rules.redeals == UNLIMITED else 0)
@@ -227,7 +227,7 @@ def encode_rules(rules: RuleParams, scales: np.ndarray, out: np.ndarray) -> None
 
 @kernel
 def encode(states: np.ndarray, i: int, setup: Setup, thoughtful: int, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write the observation of one game. scales, out: [N_CODES] of one dtype; out is overwritten."""
+    """Write the observation of one game. scales, out: [N_VALUES] of one dtype; out is overwritten."""
     out[:] = 0
     for card in range(N_CARDS):
         put_field(out, scales, card * N_CARD_FIELDS, UNSEEN, 1)
@@ -246,8 +246,8 @@ def encode(states: np.ndarray, i: int, setup: Setup, thoughtful: int, scales: np
 def encode_games(states: np.ndarray, packed: np.ndarray, thoughtful: int, scales: np.ndarray, out: np.ndarray) -> None:
     """Write the observations of a batch.
 
-    states: STATE[n]; packed: the packed setup; thoughtful: 0 or 1; scales: [N_CODES], what a
-    code is multiplied with; out: [n, N_CODES] of the scales' dtype, overwritten.
+    states: STATE[n]; packed: the packed setup; thoughtful: 0 or 1; scales: [N_VALUES], what a
+    value is multiplied with; out: [n, N_VALUES] of the scales' dtype, overwritten.
     """
     setup = unpack(packed)
     for i in range(len(states)):

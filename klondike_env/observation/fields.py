@@ -1,4 +1,4 @@
-"""The codes of an observation: the one description that encoding, spaces and documentation share."""
+"""The values of an observation: the one description that encoding, spaces and documentation share."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, TALON_SIZE
 from klondike_env.rules import BUILDS, GAPS, MAX_DRAW_COUNT, MAX_REDEALS
 
 BYTE = 255
-POINTS_PER_CODE = 5  # of the running score
+POINTS_PER_VALUE = 5  # of the running score
 
 
 class Field(NamedTuple):
-    """One or more codes of the observation."""
+    """One or more values of the observation."""
 
     name: str
     high: int  # highest value; the lowest is 0
@@ -63,9 +63,9 @@ TABLE_FIELDS = (
 
 _CARD_NAMES = [field.name for field in CARD_FIELDS]
 N_CARD_FIELDS = len(CARD_FIELDS)
-N_CARD_CODES = N_CARDS * N_CARD_FIELDS
-N_TABLE_CODES = sum(field.size for field in TABLE_FIELDS)
-N_CODES = N_CARD_CODES + N_TABLE_CODES
+N_CARD_VALUES = N_CARDS * N_CARD_FIELDS
+N_TABLE_VALUES = sum(field.size for field in TABLE_FIELDS)
+N_VALUES = N_CARD_VALUES + N_TABLE_VALUES
 
 CARD_HIGHS = np.array([field.high for field in CARD_FIELDS], dtype=np.uint8)
 TABLE_HIGHS = np.concatenate([np.full(field.size, field.high, dtype=np.uint8) for field in TABLE_FIELDS])
@@ -90,6 +90,6 @@ UNDER = _CARD_NAMES.index("under")
 
 
 def table_start(name: str) -> int:
-    """Index of a table field's first code among the table codes."""
+    """Index of a table field's first value among the table values."""
     names = [field.name for field in TABLE_FIELDS]
     return sum(field.size for field in TABLE_FIELDS[: names.index(name)])

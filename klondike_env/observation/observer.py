@@ -17,16 +17,16 @@ from klondike_env.observation.encoding import encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
     HIGHS,
-    N_CARD_CODES,
     N_CARD_FIELDS,
-    N_CODES,
-    N_TABLE_CODES,
+    N_CARD_VALUES,
+    N_TABLE_VALUES,
+    N_VALUES,
     TABLE_HIGHS,
 )
 
 FORMS = ("flat", "cards", "dict")
-# What a code is multiplied with: nothing changes in the forms of codes, and the flat form is 0 to 1.
-_CODE_SCALES = np.ones(N_CODES, dtype=np.uint8)
+# What a value is multiplied with: nothing changes in the forms of values, and the flat form is 0 to 1.
+_UNIT_SCALES = np.ones(N_VALUES, dtype=np.uint8)
 _FLAT_SCALES = (1.0 / HIGHS).astype(np.float32)
 _NOT_SEEN = -2  # so far from any version that it is no step away
 
@@ -40,10 +40,10 @@ def single_space(form: str) -> spaces.Space[Any]:
     if form not in FORMS:
         raise ValueError(f"observation is {form!r}; allowed: {', '.join(FORMS)}")
     if form == "flat":
-        return spaces.Box(0.0, 1.0, (N_CODES,), np.float32)
+        return spaces.Box(0.0, 1.0, (N_VALUES,), np.float32)
     fields: dict[str, spaces.Space[Any]] = {
         "cards": spaces.Box(0, np.tile(CARD_HIGHS, (N_CARDS, 1)), (N_CARDS, N_CARD_FIELDS), np.uint8),
-        "table": spaces.Box(0, TABLE_HIGHS, (N_TABLE_CODES,), np.uint8),
+        "table": spaces.Box(0, TABLE_HIGHS, (N_TABLE_VALUES,), np.uint8),
     }
     if form == "dict":
         fields["action_mask"] = spaces.MultiBinary(N_ACTIONS)
@@ -67,19 +67,19 @@ class Observer:
         self.space = single_space(form)
         self._packed = setup.packed()
         self._thoughtful = int(thoughtful)
-        self._scales = _FLAT_SCALES if form == "flat" else _CODE_SCALES
+        self._scales = _FLAT_SCALES if form == "flat" else _UNIT_SCALES
         self._games: Games | None = None
 
     def flat(self, states: np.ndarray) -> np.ndarray:
-        """The flat form of a batch: float32[n, N_CODES], a fresh array."""
+        """The flat form of a batch: float32[n, N_VALUES], a fresh array."""
         return self._encode(states, _FLAT_SCALES)
 
-    def codes(self, states: np.ndarray) -> np.ndarray:
-        """The codes of a batch: uint8[n, N_CODES], a fresh array."""
-        return self._encode(states, _CODE_SCALES)
+    def values(self, states: np.ndarray) -> np.ndarray:
+        """The values of a batch: uint8[n, N_VALUES], a fresh array."""
+        return self._encode(states, _UNIT_SCALES)
 
     def _encode(self, states: np.ndarray, scales: np.ndarray) -> np.ndarray:
-        out = np.empty((len(states), N_CODES), dtype=scales.dtype)
+        out = np.empty((len(states), N_VALUES), dtype=scales.dtype)
         encode_games(states, self._packed, self._thoughtful, scales, out)
         return out
 
@@ -87,7 +87,7 @@ class Observer:
         """The observations of games that are observed after every step, in one array that the next call changes.
 
         Returns:
-            float32[n, N_CODES] for the flat form, the codes as uint8[n, N_CODES] for the others. Only
+            float32[n, N_VALUES] for the flat form, the values as uint8[n, N_VALUES] for the others. Only
             what the last step changed is written; after anything else the whole is.
         """
         run_sliced(games.threads, len(games), self.follower(games))
@@ -98,7 +98,7 @@ class Observer:
         if games is not self._games:
             self._games = games
             self._versions = np.full(len(games), _NOT_SEEN, dtype=np.int64)
-            self._followed = np.empty((len(games), N_CODES), dtype=self._scales.dtype)
+            self._followed = np.empty((len(games), N_VALUES), dtype=self._scales.dtype)
         return self._follow
 
     def _follow(self, rows: slice) -> None:
@@ -118,12 +118,12 @@ class Observer:
             return [row.copy() for row in observations]
         return [{name: part[i].copy() for name, part in observations.items()} for i in range(len(rows))]
 
-    def _in_form(self, codes: np.ndarray, masks: np.ndarray) -> Any:
+    def _in_form(self, values: np.ndarray, masks: np.ndarray) -> Any:
         if self.form == "flat":
-            return codes
+            return values
         observation = {
-            "cards": codes[:, :N_CARD_CODES].reshape(-1, N_CARDS, N_CARD_FIELDS),
-            "table": codes[:, N_CARD_CODES:],
+            "cards": values[:, :N_CARD_VALUES].reshape(-1, N_CARDS, N_CARD_FIELDS),
+            "table": values[:, N_CARD_VALUES:],
         }
         if self.form == "dict":
             observation["action_mask"] = masks.copy()

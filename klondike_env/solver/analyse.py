@@ -67,14 +67,14 @@ class Analysis:
         losing: which action lost the game, counted from 0: the first after which it could not be won, while
             before it could. None if there is none, or if verdicts are missing to tell.
         searches: how many positions were given to the solver.
-        visits: positions that all searches visited.
+        nodes: positions that all searches visited.
     """
 
     start: str
     verdicts: tuple[str, ...]
     losing: int | None
     searches: int
-    visits: int
+    nodes: int
 
     def summary(self, played: PlayedGame) -> str:
         """In one line, what became of the game that was analysed."""
@@ -110,11 +110,11 @@ def analyse(played: PlayedGame, rules: Rules | str = "draw1", limits: Limits | N
     low = n_actions if states["outcome"][-1] == WON else -1  # the last position known to be winnable
     high = n_actions if states["outcome"][-1] == LOST else n_actions + 1  # the first known not to be
     undecided: set[int] = set()
-    searches = visits = 0
+    searches = nodes = 0
     while open_positions := [place for place in range(low + 1, high) if place not in undecided]:
         middle = open_positions[len(open_positions) // 2]
         solution = solve(states[middle], rules, limits)
-        searches, visits = searches + 1, visits + solution.visits
+        searches, nodes = searches + 1, nodes + solution.nodes
         if solution.verdict == SOLVED:
             low = middle + _steps_in_common(solution.actions, played.actions[middle:])
         elif solution.verdict == UNSOLVABLE:
@@ -123,7 +123,7 @@ def analyse(played: PlayedGame, rules: Rules | str = "draw1", limits: Limits | N
             undecided.add(middle)
     verdicts = [SOLVED] * (low + 1) + [UNDECIDED] * (high - low - 1) + [UNSOLVABLE] * (n_actions + 1 - high)
     losing = low if 0 <= low < n_actions and high == low + 1 else None
-    return Analysis(verdicts[0], tuple(verdicts[1:]), losing, searches, visits)
+    return Analysis(verdicts[0], tuple(verdicts[1:]), losing, searches, nodes)
 
 
 def _positions(played: PlayedGame, rules: Rules) -> np.ndarray:

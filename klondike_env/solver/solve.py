@@ -37,7 +37,7 @@ class Limits:
     """When a search gives up; the verdict is then "undecided".
 
     Attributes:
-        visits: positions it may visit, None for no limit. With no other limit a search always ends in the
+        nodes: positions it may visit, None for no limit. With no other limit a search always ends in the
             same way.
         seconds: time it may take, None for no limit.
         megabytes: memory it may take.
@@ -46,13 +46,13 @@ class Limits:
         ValueError: a limit is not positive.
     """
 
-    visits: int | None = None
+    nodes: int | None = None
     seconds: float | None = DEFAULT_SECONDS
     megabytes: int = 500
 
     def __post_init__(self) -> None:
-        if self.visits is not None:
-            check_whole_number("visits", self.visits, 1, also=" or None for no limit")
+        if self.nodes is not None:
+            check_whole_number("nodes", self.nodes, 1, also=" or None for no limit")
         check_whole_number("megabytes", self.megabytes, 1)
         if self.seconds is not None and not (isinstance(self.seconds, int | float) and self.seconds > 0):
             raise ValueError(f"seconds is {self.seconds!r}; allowed: a positive number, or None for no limit")
@@ -66,7 +66,7 @@ class Solution:
         verdict: "solved", "unsolvable" or "undecided".
         actions: for "solved" the actions of a game that is won, from exactly the position that was given, stock
             taps included; see `klondike_env.engine.actions`. Else empty.
-        visits: positions visited.
+        nodes: positions visited.
         seconds: time taken.
         start: the position that was given, as a STATE record; None if that is not known.
         rules: the rules; None if they are not known.
@@ -75,7 +75,7 @@ class Solution:
 
     verdict: str
     actions: tuple[int, ...]
-    visits: int
+    nodes: int
     seconds: float
     start: np.void | None = field(default=None, repr=False, compare=False)
     rules: Rules | None = field(default=None, repr=False, compare=False)
@@ -96,10 +96,10 @@ class Solution:
 class Search(Protocol):
     """A search that can be interrupted and goes on where it was."""
 
-    visits: int
+    nodes: int
     exhausted: bool
 
-    def run(self, visits: int) -> str:
+    def run(self, nodes: int) -> str:
         """Visit at most that many more positions; the verdict so far."""
 
     def actions(self) -> list[int]:
@@ -128,7 +128,7 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
     search = kind(record[0], rules, max_bytes=limits.megabytes * 1_000_000)
     verdict = _run(search, limits, start)
     actions = tuple(search.actions()) if verdict == SOLVED else ()
-    return Solution(verdict, actions, search.visits, time.perf_counter() - start, record[0], rules)
+    return Solution(verdict, actions, search.nodes, time.perf_counter() - start, record[0], rules)
 
 
 def search_for(rules: Rules) -> Callable[..., Search]:
@@ -151,7 +151,7 @@ def _run(search: Search, limits: Limits, start: float) -> str:
     """Search until there is a verdict or a limit is reached."""
     stretch = _FIRST_STRETCH
     while True:
-        left = stretch if limits.visits is None else min(stretch, limits.visits - search.visits)
+        left = stretch if limits.nodes is None else min(stretch, limits.nodes - search.nodes)
         verdict = search.run(left) if left > 0 else UNDECIDED
         late = limits.seconds is not None and time.perf_counter() - start >= limits.seconds
         if verdict != UNDECIDED or search.exhausted or left <= 0 or late:

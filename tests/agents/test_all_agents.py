@@ -99,7 +99,7 @@ def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
     [
         *((name, 2000) for name in BASELINES),
         ("rollout:samples=10,base=tuned", 300),
-        ("bandit:samples=10,visits=200", 300),
+        ("bandit:samples=10,nodes=200", 300),
     ],
 )
 def test_wins_as_often_when_unseen_cards_are_redrawn_all_the_time(name: str, n: int) -> None:

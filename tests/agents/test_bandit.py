@@ -49,7 +49,7 @@ def judge_columns(states: np.ndarray, rules: RuleParams, buffers: columns.SmallS
 def assert_judged(states: np.ndarray, rules: Rules, verdicts: np.ndarray) -> int:
     """Compare verdicts with those of the solver; how many are certain."""
     for state, verdict in zip(states, verdicts, strict=True):
-        expected = solve(state, rules, Limits(seconds=None, visits=100_000)).verdict
+        expected = solve(state, rules, Limits(seconds=None, nodes=100_000)).verdict
         if verdict == 0:
             assert expected == UNSOLVABLE
         if verdict == 2:
@@ -146,7 +146,7 @@ def test_never_chooses_an_illegal_action(variant: str) -> None:
 def test_never_chooses_an_illegal_action_under_random_rules() -> None:
     chance = random.Random(2)
     for k in range(30):
-        agent = BanditAgent(samples=5, visits=100, base="collins" if k % 3 == 0 else "tuned")
+        agent = BanditAgent(samples=5, nodes=100, base="collins" if k % 3 == 0 else "tuned")
         played = play_games(agent, random_rules(chance), np.arange(4))
         assert np.all(played.outcome != PLAYING)
 
@@ -205,7 +205,7 @@ def last_games(variant: str, n: int) -> Games:
 @pytest.mark.parametrize(("variant", "n"), [("draw1", 60), ("draw3", 300), ("classic", 2000), ("thumb_and_pouch", 100)])
 def test_wins_whatever_can_be_won_once_one_card_is_unseen_at_most(variant: str, n: int) -> None:
     games = last_games(variant, n)
-    limits = Limits(seconds=None, visits=100_000)
+    limits = Limits(seconds=None, nodes=100_000)
     verdicts = [solve(state, PRESETS[variant], limits).verdict for state in games.states]
     winnable = np.array([verdict == SOLVED for verdict in verdicts])
     assert winnable.any()
@@ -272,11 +272,11 @@ def test_rows_that_are_used_again_do_not_follow_the_plan_of_the_game_before() ->
             "samples is -1; allowed: a whole number from 0 to 20000",
         ),
         (lambda: BanditAgent(seconds_per_move=0), "seconds_per_move is 0; allowed: a positive number"),
-        (lambda: BanditAgent(visits=0), "visits is 0"),
+        (lambda: BanditAgent(nodes=0), "nodes is 0"),
         (lambda: BanditAgent(blind=2), "blind is 2; allowed: a number from 0 to 1"),
         (lambda: BanditAgent(z=-1), "z is -1; allowed: a number from 0"),
         (lambda: load("bandit:base=random"), "base is 'random'"),
-        (lambda: load("bandit:colour=2"), "no such option: 'colour'; known: samples, seconds_per_move, visits"),
+        (lambda: load("bandit:colour=2"), "no such option: 'colour'; known: samples, seconds_per_move, nodes"),
         (lambda: load("bandit:samples=many"), "samples is 'many'; write a number, as in samples=2"),
         (lambda: load("bandit:blind=3"), "agent 'bandit:blind=3': blind is 3.0; allowed"),
     ],
@@ -288,8 +288,8 @@ def test_what_cannot_be_made(make: Callable[[], object], message: str) -> None:
 
 
 def test_options_by_name() -> None:
-    agent = load("bandit:samples=40,visits=200,blind=0.25,threads=2,seconds_per_move=0.5")
+    agent = load("bandit:samples=40,nodes=200,blind=0.25,threads=2,seconds_per_move=0.5")
     assert isinstance(agent, BanditAgent)
-    assert (agent.samples, agent.visits, agent.blind, agent.threads) == (40, 200, 0.25, 2)
+    assert (agent.samples, agent.nodes, agent.blind, agent.threads) == (40, 200, 0.25, 2)
     assert agent.seconds_per_move == 0.5
     assert agent.name.startswith("bandit:samples=40")

@@ -61,7 +61,7 @@ def test_lost_positions_are_given_up_and_undecided_ones_left(
         def __init__(self, record: np.void, rules: Rules) -> None:
             pass
 
-        def run(self, visits: int) -> str:
+        def run(self, nodes: int) -> str:
             return verdict
 
     games = games_at_their_ends(DRAW3)

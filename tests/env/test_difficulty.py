@@ -22,7 +22,7 @@ from klondike_env.solver.verdicts import VERDICTS
 
 DRAW3 = GYM_IDS["draw3"]
 FIRST = 2_000_000
-# Verdict and visits of the labelled deals FIRST, FIRST + 1, ...
+# Verdict and nodes of the labelled deals FIRST, FIRST + 1, ...
 LABELLED = [
     ("solved", 100),
     ("solved", 101),
@@ -42,9 +42,9 @@ def without_labels(monkeypatch):
 
 @pytest.fixture
 def with_labels(monkeypatch):
-    names, visits = zip(*LABELLED, strict=True)
+    names, nodes = zip(*LABELLED, strict=True)
     codes = np.array([VERDICTS.index(name) for name in names], dtype=np.uint8)
-    kept = labels.Labels(PRESETS["draw3"], Limits(), FIRST, codes, np.array(visits, dtype=np.uint32))
+    kept = labels.Labels(PRESETS["draw3"], Limits(), FIRST, codes, np.array(nodes, dtype=np.uint32))
     monkeypatch.setattr(labels, "kept_labels", lambda: {kept.rules: kept})
 
 
@@ -90,15 +90,15 @@ def test_deals_of_other_rules_are_of_the_grade_that_a_search_gives(grade, rules)
     env = gym.make("Klondike/Custom-v0", difficulty=grade, **asdict(rules))
     for deal in drawn(env, 3):
         assert deal in TRAINING_DEALS
-        solution = solve(deal, rules, Limits(visits=bounds.hard, seconds=None))
+        solution = solve(deal, rules, Limits(nodes=bounds.hard, seconds=None))
         assert solution.verdict == ("unsolvable" if grade == "unsolvable" else "solved")
-        assert least <= solution.visits <= most
+        assert least <= solution.nodes <= most
 
 
 @pytest.mark.usefixtures("without_labels")
 def test_only_winnable_deals_of_a_set_are_dealt_and_each_of_them():
     deals = range(30)
-    winnable = {deal for deal in deals if solve(deal, "draw3", Limits(visits=100_000)).verdict == "solved"}
+    winnable = {deal for deal in deals if solve(deal, "draw3", Limits(nodes=100_000)).verdict == "solved"}
     assert len(winnable) < len(deals)
     assert set(drawn(gym.make(DRAW3, winnable_only=True, deals="0-29"), 300)) == winnable
 

@@ -13,9 +13,9 @@ from klondike_env.observation import (
     CARD_FIELDS,
     FORMS,
     HIGHS,
-    N_CARD_CODES,
     N_CARD_FIELDS,
-    N_CODES,
+    N_CARD_VALUES,
+    N_VALUES,
     TABLE_FIELDS,
     Observer,
     table_start,
@@ -28,16 +28,16 @@ ALL_RULES = [*PRESETS.values(), CUSTOM]
 
 def expected_cards(view, rules):
     """The card fields of a view, in plain Python: a list of 52 dicts without zeros."""
-    codes = [{"unseen": 1} for _ in range(N_CARDS)]
+    values = [{"unseen": 1} for _ in range(N_CARDS)]
     for card in range(N_CARDS):
         place = int(view["place"][card])
         if place == FOUNDATION:
-            codes[card] = {"foundation": 1}
+            values[card] = {"foundation": 1}
         elif place < N_COLUMNS:
-            codes[card] = expected_column_card(view, card, place)
+            values[card] = expected_column_card(view, card, place)
     for card, fields in expected_talon(view, rules).items():
-        codes[card] = fields
-    return [{name: value for name, value in fields.items() if value} for fields in codes]
+        values[card] = fields
+    return [{name: value for name, value in fields.items() if value} for fields in values]
 
 
 def expected_column_card(view, card, column):
@@ -123,25 +123,26 @@ def positions(rules, n_games, n_steps, seed, **options):
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
 def test_every_field_equals_its_slow_twin(rules, talon):
     for games in positions(rules, 8, 120, seed=1, talon=talon):
-        codes = Observer("cards", games.setup).codes(games.states)
+        values = Observer("cards", games.setup).values(games.states)
         for i, view in enumerate(games.views().copy()):
-            cards = codes[i, :N_CARD_CODES].reshape(N_CARDS, N_CARD_FIELDS)
+            cards = values[i, :N_CARD_VALUES].reshape(N_CARDS, N_CARD_FIELDS)
             found = [
-                {field.name: int(code) for field, code in zip(CARD_FIELDS, row, strict=True) if code} for row in cards
+                {field.name: int(value) for field, value in zip(CARD_FIELDS, row, strict=True) if value}
+                for row in cards
             ]
             assert found == expected_cards(view, rules)
             for field in TABLE_FIELDS:
-                start = N_CARD_CODES + table_start(field.name)
-                assert codes[i, start : start + field.size].tolist() == expected_table(view, rules)[field.name]
+                start = N_CARD_VALUES + table_start(field.name)
+                assert values[i, start : start + field.size].tolist() == expected_table(view, rules)[field.name]
 
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
 def test_codes_stay_in_their_ranges_and_the_flat_form_is_the_codes_divided_by_them(rules):
     for games in positions(rules, 32, 100, seed=2, stall_limit=None):
         observer = Observer("flat", games.setup)
-        codes, flat = observer.codes(games.states), observer.flat(games.states)
-        assert (codes <= HIGHS).all()
-        np.testing.assert_allclose(flat, codes / HIGHS, rtol=1e-6)
+        values, flat = observer.values(games.states), observer.flat(games.states)
+        assert (values <= HIGHS).all()
+        np.testing.assert_allclose(flat, values / HIGHS, rtol=1e-6)
         assert flat.dtype == np.float32
         assert observer.space.contains(flat[0])
 
@@ -161,20 +162,20 @@ def test_observations_lie_in_their_space_until_the_end(form):
 def test_forms_hold_the_same_codes():
     parts = {form: gym.make("Klondike/Draw3-v0", observation=form).reset(seed=4) for form in FORMS}
     cards = parts["cards"][0]
-    codes = np.concatenate([cards["cards"].ravel(), cards["table"]])
-    assert len(codes) == N_CODES
-    np.testing.assert_allclose(parts["flat"][0], codes / HIGHS, rtol=1e-6)
+    values = np.concatenate([cards["cards"].ravel(), cards["table"]])
+    assert len(values) == N_VALUES
+    np.testing.assert_allclose(parts["flat"][0], values / HIGHS, rtol=1e-6)
     np.testing.assert_array_equal(parts["dict"][0]["cards"], cards["cards"])
     np.testing.assert_array_equal(parts["dict"][0]["action_mask"], parts["dict"][1]["action_mask"])
 
 
 def test_the_score_is_shown_where_the_reward_depends_on_it():
-    k = N_CARD_CODES + table_start("score")
+    k = N_CARD_VALUES + table_start("score")
     for reward, shown in (("standard", 3), ("win", 0), ("vegas", 0)):
         games = Games(1, PRESETS["draw1"], reward=reward)
         games.deal([0])
         games.states["score"] = 15
-        assert Observer("flat", games.setup).codes(games.states)[0, k] == shown
+        assert Observer("flat", games.setup).values(games.states)[0, k] == shown
 
 
 def record_play(games, deck, actions_of):
@@ -185,7 +186,7 @@ def record_play(games, deck, actions_of):
     for step in range(60):
         seen.append(
             (
-                observer.codes(games.states)[0].tobytes(),
+                observer.values(games.states)[0].tobytes(),
                 games.masks[0].tobytes(),
                 float(games.rewards[0]),
                 games.views()[0].tobytes(),
@@ -231,7 +232,7 @@ def test_views_and_observations_hide_what_the_state_knows():
     assert (view["place"] > TALON).sum() == 21 + 24
     assert (view["talon"] == UNSEEN).all()
     assert (view["columns"][6][:6] == UNSEEN).all()
-    assert Observer("flat", games.setup).codes(games.states)[0].reshape(-1)[:N_CARD_CODES:N_CARD_FIELDS].sum() == 45
+    assert Observer("flat", games.setup).values(games.states)[0].reshape(-1)[:N_CARD_VALUES:N_CARD_FIELDS].sum() == 45
 
 
 def test_thoughtful_shows_every_card_and_changes_no_mask():
@@ -266,13 +267,13 @@ def test_thoughtful_tells_the_order_of_face_down_cards():
 
 def test_the_default_observation_is_flat_and_documented():
     space = gym.make(klondike_env.GYM_IDS["draw1"]).observation_space
-    assert space.shape == (N_CODES,)
+    assert space.shape == (N_VALUES,)
     assert len({field.name for field in CARD_FIELDS}) == len(CARD_FIELDS)
     assert all(field.meaning for field in (*CARD_FIELDS, *TABLE_FIELDS))
 
 
 def afresh(observer, games):
-    return observer.flat(games.states) if observer.form == "flat" else observer.codes(games.states)
+    return observer.flat(games.states) if observer.form == "flat" else observer.values(games.states)
 
 
 @pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])

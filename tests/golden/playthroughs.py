@@ -72,7 +72,7 @@ def play_through(playthrough: Playthrough) -> str:
     env = gym.make(playthrough.gym_id, render_mode="ansi", observation="cards", **playthrough.keywords)
     observation, info = env.reset(options={"deal": playthrough.deal})
     mask = info.pop("action_mask")
-    blank = {name: np.zeros_like(codes) for name, codes in observation.items()}
+    blank = {name: np.zeros_like(values) for name, values in observation.items()}
     parts = [_header(playthrough), _section("start", info, mask, _changes(blank, observation), env.render())]
     step, over = 0, False
     while not over:
@@ -118,13 +118,13 @@ def _section(title: str, info: dict[str, Any], mask: np.ndarray, changes: list[s
 
 
 def _changes(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> list[str]:
-    """What differs between two observations, field by field: the new codes, + and - for 1 and 0, `under` as a card."""
+    """What differs between two observations, field by field: the new values, + and - for 1 and 0, `under` as a card."""
     changes = []
     for k, field in enumerate(CARD_FIELDS):
         cards = np.flatnonzero(before["cards"][:, k] != after["cards"][:, k])
-        codes = after["cards"][cards, k]
+        values = after["cards"][cards, k]
         if len(cards):
-            words = [_code(field, int(card), int(code)) for card, code in zip(cards, codes, strict=True)]
+            words = [_written(field, int(card), int(value)) for card, value in zip(cards, values, strict=True)]
             changes.append(f"{field.name}: {', '.join(words)}")
     tables = []
     for field in TABLE_FIELDS:
@@ -134,12 +134,12 @@ def _changes(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> lis
     return [*changes, f"table: {', '.join(tables)}"] if tables else changes
 
 
-def _code(field: Field, card: int, code: int) -> str:
+def _written(field: Field, card: int, value: int) -> str:
     if field.high == 1:
-        return f"{'+' if code else '-'}{card_text(card)}"
+        return f"{'+' if value else '-'}{card_text(card)}"
     if field.name == "under":
-        return f"{card_text(card)} {card_text(code - 1) if code else '-'}"
-    return f"{card_text(card)} {code}"
+        return f"{card_text(card)} {card_text(value - 1) if value else '-'}"
+    return f"{card_text(card)} {value}"
 
 
 def _wrap(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.solver import Analysis, Limits, PlayedGame, analyse, solve
 from klondike_env.solver.analyse import format_game, parse_game
 
-LIMITS = Limits(visits=200_000, seconds=None)
+LIMITS = Limits(nodes=200_000, seconds=None)
 ENDING = "foundations: QC KD KH QS\n1: KS\n2: KC\n"
 
 
@@ -69,7 +69,7 @@ def test_a_long_lost_game_needs_few_searches():
     assert len(actions) > 200
     assert analysis.losing is not None
     assert analysis.searches <= np.ceil(np.log2(len(actions) + 2))
-    assert analysis.visits > 0
+    assert analysis.nodes > 0
 
 
 def test_the_end_of_a_lost_game_is_known_without_a_search():
@@ -98,7 +98,7 @@ def test_an_analysis_is_summed_up_in_a_line(start, verdicts, losing, summary):
 
 def test_without_time_to_decide_nothing_is_claimed():
     actions, _ = played_at_random("classic", 1)
-    analysis = analyse(PlayedGame(1, actions), "classic", Limits(visits=1, seconds=None))
+    analysis = analyse(PlayedGame(1, actions), "classic", Limits(nodes=1, seconds=None))
     assert analysis.start == "undecided"
     assert "solved" not in analysis.verdicts
     assert analysis.losing is None

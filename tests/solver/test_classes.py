@@ -174,14 +174,14 @@ def test_a_search_in_pieces_is_the_same_search() -> None:
     expected = whole.run(1_000_000)
     while pieces.run(997) == "undecided":
         FreeSearch(start, DRAW1).run(50)  # another search meanwhile
-    assert (pieces.verdict, pieces.visits) == (expected, whole.visits)
-    assert whole.visits > 997
+    assert (pieces.verdict, pieces.nodes) == (expected, whole.nodes)
+    assert whole.nodes > 997
 
 
 def test_a_search_visits_no_more_than_it_may() -> None:
     search = FreeSearch(dealt([rows("verdicts_by_draw.csv")[13]["columns"]], DRAW1), DRAW1)
     assert search.run(7) == "undecided"
-    assert search.visits == 7
+    assert search.nodes == 7
     assert not search.exhausted
 
 
@@ -194,18 +194,18 @@ def test_a_search_says_when_its_memory_is_used_up() -> None:
     exhausted = [search for search in searches if search.exhausted]
     assert len(exhausted) > 3
     for search in exhausted:
-        visits = search.visits
+        nodes = search.nodes
         assert search.run(10) == "undecided"
-        assert search.visits == visits < 25_000
+        assert search.nodes == nodes < 25_000
 
 
 def test_many_games_are_decided_as_one_by_one() -> None:
     rules = Rules(draw_count=3)
     starts = dealt([row["columns"] for row in rows("verdicts_by_draw.csv")[:40]], rules)
-    verdicts, visits = decide(starts, rules, 50_000)
-    for start, word, count in zip(starts, verdicts.tolist(), visits.tolist(), strict=True):
+    verdicts, nodes = decide(starts, rules, 50_000)
+    for start, word, count in zip(starts, verdicts.tolist(), nodes.tolist(), strict=True):
         search = FreeSearch(start, rules)
-        assert (search.run(50_000), search.visits) == (word, count)
+        assert (search.run(50_000), search.nodes) == (word, count)
     assert len(set(verdicts)) > 1
 
 
@@ -231,8 +231,8 @@ def test_a_solution_is_shown_only_when_there_is_one() -> None:
         FreeSearch(board(foundations="KC KD KH KS"), DRAW1).actions()
 
 
-@pytest.mark.parametrize("visits", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(visits: Any) -> None:
+@pytest.mark.parametrize("nodes", [0, -1, 1.5])
+def test_visits_are_positive_whole_numbers(nodes: Any) -> None:
     start = board(foundations="KC KD KH KS")
-    with pytest.raises(ValueError, match="visits"):
-        FreeSearch(start, DRAW1).run(visits)
+    with pytest.raises(ValueError, match="nodes"):
+        FreeSearch(start, DRAW1).run(nodes)

@@ -59,7 +59,7 @@ def test_verdicts_agree_with_those_of_public_solvers(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["thumb_and_pouch", "thumb_and_pouch_whole"])
-def test_thumb_and_pouch_is_won_within_few_visits(name: str) -> None:
+def test_thumb_and_pouch_is_won_within_few_nodes(name: str) -> None:
     for row in rows("verdicts.csv"):
         assert ColumnSearch(dealt(row["columns"], RULES[name]), RULES[name]).run(50_000) == "solved", row["name"]
 
@@ -228,8 +228,8 @@ def test_a_search_in_pieces_is_the_same_search() -> None:
     for _ in range(100):
         pieces.run(999)
     assert pieces.run(100) == expected
-    assert pieces.visits == whole.visits == 100_000 or expected != "undecided"
-    assert pieces.visits == whole.visits
+    assert pieces.nodes == whole.nodes == 100_000 or expected != "undecided"
+    assert pieces.nodes == whole.nodes
 
 
 def test_a_search_says_when_its_memory_is_used_up() -> None:
@@ -237,16 +237,16 @@ def test_a_search_says_when_its_memory_is_used_up() -> None:
     search = ColumnSearch(start, RULES["classic"], max_bytes=1_000_000)
     assert search.run(10_000_000) == "undecided"
     assert search.exhausted
-    visits = search.visits
+    nodes = search.nodes
     assert search.run(10) == "undecided"
-    assert search.visits == visits
+    assert search.nodes == nodes
 
 
 def test_a_search_never_visits_more_than_it_may() -> None:
     start = dealt(rows("verdicts.csv")[15]["columns"], RULES["classic"])
     search = ColumnSearch(start, RULES["classic"])
     assert search.run(7) == "undecided"
-    assert search.visits == 7
+    assert search.nodes == 7
     assert not search.exhausted
 
 
@@ -263,8 +263,8 @@ def test_a_view_with_unseen_cards_is_refused() -> None:
         ColumnSearch(games.views()[0], RULES["draw1"])
 
 
-@pytest.mark.parametrize("visits", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(visits: float) -> None:
+@pytest.mark.parametrize("nodes", [0, -1, 1.5])
+def test_visits_are_positive_whole_numbers(nodes: float) -> None:
     search = ColumnSearch(dealt(rows("verdicts.csv")[0]["columns"], RULES["draw1"]), RULES["draw1"])
-    with pytest.raises(ValueError, match="visits"):
-        search.run(visits)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nodes"):
+        search.run(nodes)  # type: ignore[arg-type]

@@ -23,17 +23,17 @@ def test_solve_tells_the_verdict_and_the_line():
     shown = klondike("solve", "123456", "--variant", "draw3")
     assert shown.exit_code == 0, shown.output
     first, second = shown.stdout.splitlines()
-    assert re.fullmatch(rf"solved, {solution.visits:,} positions, \d+\.\d+ s", first)
+    assert re.fullmatch(rf"solved, {solution.nodes:,} positions, \d+\.\d+ s", first)
     assert second == f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}"
 
 
 def test_solve_gives_up_at_a_limit():
-    assert klondike("solve", "123456", "--visits", "1").stdout.startswith("undecided, 1 positions, ")
+    assert klondike("solve", "123456", "--nodes", "1").stdout.startswith("undecided, 1 positions, ")
 
 
 def test_solve_makes_the_line_short_if_asked():
-    solution = shorten(solve(123456, "draw3"), limits=Limits(visits=3_000, seconds=None))
-    shown = klondike("solve", "123456", "--variant", "draw3", "--visits", "3000", "--short").stdout.splitlines()
+    solution = shorten(solve(123456, "draw3"), limits=Limits(nodes=3_000, seconds=None))
+    shown = klondike("solve", "123456", "--variant", "draw3", "--nodes", "3000", "--short").stdout.splitlines()
     assert shown[1] == f"{len(solution.actions)} actions: {', '.join(map(name, solution.actions))}"
     assert shown[2] == f"{solution.moves} moves, redeals not counted"
     ending = klondike("solve", "--from", ENDING.replace("QS", "JS").replace("1: KS", "1: KS\n2: QS"), "--minimal")

@@ -13,7 +13,7 @@ from klondike_env.solver.study import labels
 from klondike_env.solver.study.labels import Labels, labels_of, pack, read_labels
 from klondike_env.solver.study.many import Solved
 
-RULES, LIMITS = Rules(draw_count=5, redeals=2), Limits(visits=7, seconds=None, megabytes=9)
+RULES, LIMITS = Rules(draw_count=5, redeals=2), Limits(nodes=7, seconds=None, megabytes=9)
 ROWS = [
     Solved(102, "undecided", 0, 7, 0.1),
     Solved(100, "solved", 120, 4_000_000_000, 0.1),
@@ -27,10 +27,10 @@ def test_what_is_packed_is_read_again(tmp_path):
     read = read_labels(tmp_path / "some.npz")
     assert (read.rules, read.limits, read.first, read.deals) == (RULES, LIMITS, 100, range(100, 104))
     assert read.verdicts.tolist() == [0, 1, 2, 0]
-    assert read.visits.tolist() == [4_000_000_000, 5, 7, 6]
-    assert (read.verdicts.dtype, read.visits.dtype) == (np.uint8, np.uint32)
+    assert read.nodes.tolist() == [4_000_000_000, 5, 7, 6]
+    assert (read.verdicts.dtype, read.nodes.dtype) == (np.uint8, np.uint32)
     assert not read.verdicts.flags.writeable
-    assert not read.visits.flags.writeable
+    assert not read.nodes.flags.writeable
 
 
 def test_the_same_results_make_the_same_file(tmp_path):

@@ -14,16 +14,16 @@ import pytest
 from klondike_env.solver import Limits, solve
 from klondike_env.solver.study.many import solve_many
 
-LIMITS = Limits(visits=2000, seconds=None)
+LIMITS = Limits(nodes=2000, seconds=None)
 
 
 def told(results):
-    return [(row.deal, row.verdict, row.n_actions, row.visits) for row in results]
+    return [(row.deal, row.verdict, row.n_actions, row.nodes) for row in results]
 
 
 def alone(deals, rules="draw1"):
     solutions = [(deal, solve(deal, rules, LIMITS)) for deal in deals]
-    return [(deal, found.verdict, len(found.actions), found.visits) for deal, found in solutions]
+    return [(deal, found.verdict, len(found.actions), found.nodes) for deal, found in solutions]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -36,7 +36,7 @@ def test_a_file_keeps_results_and_what_was_cut_off_is_done_again(tmp_path):
     file = tmp_path / "draw3.csv"
     first = solve_many(range(25), "draw3", limits=LIMITS, file=file, show_progress=False)
     lines = file.read_text().splitlines(keepends=True)
-    assert lines[1] == "deal,verdict,n_actions,visits,seconds\n"
+    assert lines[1] == "deal,verdict,n_actions,nodes,seconds\n"
     assert len(lines) == 27
     file.write_text("".join(lines[:12]) + lines[12][:5])  # as a kill may leave it
     again = solve_many(range(30), "draw3", limits=LIMITS, file=file, show_progress=False)
@@ -50,7 +50,7 @@ def test_a_file_of_other_rules_or_limits_is_not_mixed_with(tmp_path):
     file = tmp_path / "results.csv"
     solve_many(range(2), "draw3", limits=LIMITS, file=file, show_progress=False)
     kept = file.read_bytes()
-    for rules, limits in (("draw1", LIMITS), ("draw3", Limits(visits=1999, seconds=None))):
+    for rules, limits in (("draw1", LIMITS), ("draw3", Limits(nodes=1999, seconds=None))):
         with pytest.raises(ValueError, match="holds results of other rules or limits, or something else"):
             solve_many(range(2), rules, limits=limits, file=file, show_progress=False)
     assert file.read_bytes() == kept
@@ -71,7 +71,7 @@ from klondike_env.solver import Limits
 from klondike_env.solver.study.many import solve_many
 
 if __name__ == "__main__":
-    limits = Limits(visits=2000, seconds=None)
+    limits = Limits(nodes=2000, seconds=None)
     solve_many(range(4000), "draw3", workers=2, limits=limits, file=sys.argv[1], show_progress=False)
 """
 

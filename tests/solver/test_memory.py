@@ -29,7 +29,7 @@ HARD = [
 def test_without_memory_a_deal_is_undecided(rules, deal):
     solution = solve(deal, rules, Limits(seconds=None, megabytes=1))
     assert (solution.verdict, solution.actions) == ("undecided", ())
-    assert solve(deal, rules, Limits(seconds=None, megabytes=1)).visits == solution.visits
+    assert solve(deal, rules, Limits(seconds=None, megabytes=1)).nodes == solution.nodes
 
 
 def test_with_memory_they_are_lost():
@@ -74,7 +74,7 @@ from klondike_env.solver.classes.search import FreeSearch
 from klondike_env.solver.solve import record_of
 
 variant, deal, megabytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-solve(deal, variant, Limits(visits=10))
+solve(deal, variant, Limits(nodes=10))
 kind = FreeSearch if variant == "draw3" else ColumnSearch
 search = kind(record_of(deal, PRESETS[variant])[0], PRESETS[variant], max_bytes=megabytes * 1_000_000)
 before = most = resident_megabytes()

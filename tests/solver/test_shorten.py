@@ -25,8 +25,8 @@ DATA = Path(__file__).parents[1] / "data"
 THUMB_AND_POUCH = ["thumb_and_pouch", "thumb_and_pouch_whole"]
 
 
-def visits(number: int) -> Limits:
-    return Limits(visits=number, seconds=None)
+def nodes(number: int) -> Limits:
+    return Limits(nodes=number, seconds=None)
 
 
 def rows(file: str) -> list[dict[str, str]]:
@@ -35,7 +35,7 @@ def rows(file: str) -> list[dict[str, str]]:
 
 
 def solved(columns: str, rules: Rules) -> Solution:
-    return solve({"text": columns, "format": "columns"}, rules, visits(300_000))
+    return solve({"text": columns, "format": "columns"}, rules, nodes(300_000))
 
 
 def check_line(short: Solution, long: Solution) -> None:
@@ -67,7 +67,7 @@ def small_solutions(seed: int, count: int) -> Iterator[tuple[Solution, int]]:
 def test_long_lines_of_thumb_and_pouch_come_out_under_200_moves(variant: str) -> None:
     for row in rows("verdicts.csv")[:12]:
         long = solved(row["columns"], PRESETS[variant])
-        short = shorten(long, limits=visits(15_000))
+        short = shorten(long, limits=nodes(15_000))
         check_line(short, long)
         assert short.moves < 200, row["name"]
 
@@ -77,9 +77,9 @@ def test_a_line_of_thousands_of_moves_is_shortened_as_well() -> None:
     start = record_of({"text": rows("verdicts.csv")[0]["columns"], "format": "columns"}, rules)[0]
     search = ColumnSearch(start, rules, pruning=Pruning(0))
     assert search.run(500_000) == "solved"
-    long = Solution("solved", tuple(search.actions()), search.visits, 0.0, start, rules)
+    long = Solution("solved", tuple(search.actions()), search.nodes, 0.0, start, rules)
     assert long.moves > 5_000
-    short = shorten(long, limits=visits(15_000))
+    short = shorten(long, limits=nodes(15_000))
     check_line(short, long)
     assert short.moves < 200
 
@@ -89,7 +89,7 @@ def test_lines_of_klondike_are_near_the_fewest_moves(variant: str) -> None:
     ratios = []
     for row in [row for row in rows("fewest_moves.csv") if row[variant]][:15]:
         long = solved(row["columns"], PRESETS[variant])
-        short = shorten(long, limits=visits(20_000))
+        short = shorten(long, limits=nodes(20_000))
         check_line(short, long)
         assert short.moves >= int(row[variant])
         ratios.append(short.moves / int(row[variant]))
@@ -109,9 +109,9 @@ def test_lines_of_klondike_are_near_the_fewest_moves(variant: str) -> None:
 def test_lines_get_shorter_under_any_rules(rules: Rules) -> None:
     lengths = []
     for deal in range(12):
-        long = solve(deal, rules, visits(100_000))
+        long = solve(deal, rules, nodes(100_000))
         if long.verdict == "solved":
-            short = shorten(long, limits=visits(3_000))
+            short = shorten(long, limits=nodes(3_000))
             check_line(short, long)
             lengths.append((short.moves, long.moves))
     assert lengths
@@ -123,16 +123,16 @@ def test_positions_in_the_middle_of_a_game_are_starts_too() -> None:
     for played in (1, 20, 60):
         end, _ = play_line(long.start, long.rules, long.actions[:played])
         later = solve(end, "draw3")
-        check_line(shorten(later, limits=visits(5_000)), later)
+        check_line(shorten(later, limits=nodes(5_000)), later)
 
 
 def test_a_limit_of_visits_always_gives_the_same_line() -> None:
     for variant in ("draw3", "thumb_and_pouch"):
         long = solve(5, variant)
         for number in (1, 777, 5_000):
-            one, two = (shorten(long, limits=visits(number)) for _ in range(2))
+            one, two = (shorten(long, limits=nodes(number)) for _ in range(2))
             assert one.actions == two.actions
-            assert one.visits == two.visits <= number
+            assert one.nodes == two.nodes <= number
 
 
 def test_redeals_are_no_moves() -> None:
@@ -150,7 +150,7 @@ def test_redeals_are_no_moves() -> None:
 
 def test_what_is_proved_is_the_fewest_moves_of_a_brute_force() -> None:
     for solution, fewest in small_solutions(seed=1, count=40):
-        short = shorten(solution, minimal=True, limits=visits(200_000))
+        short = shorten(solution, minimal=True, limits=nodes(200_000))
         check_line(short, solution)
         assert short.minimal, solution.rules
         assert short.moves == fewest, solution.rules
@@ -158,7 +158,7 @@ def test_what_is_proved_is_the_fewest_moves_of_a_brute_force() -> None:
 
 def test_the_last_search_alone_finds_the_fewest_moves_too() -> None:
     for solution, fewest in small_solutions(seed=2, count=40):
-        search = Shortening(solution.start, solution.rules, solution.actions, visits(200_000))
+        search = Shortening(solution.start, solution.rules, solution.actions, nodes(200_000))
         search.prove()
         assert search.proved, solution.rules
         assert replace(solution, actions=search.actions()).moves == fewest, solution.rules
@@ -169,7 +169,7 @@ def test_proofs_agree_with_a_public_solver(variant: str) -> None:
     proved = 0
     for row in [row for row in rows("fewest_moves.csv") if row[variant]][:4]:
         long = solved(row["columns"], PRESETS[variant])
-        short = shorten(long, minimal=True, limits=visits(400_000))
+        short = shorten(long, minimal=True, limits=nodes(400_000))
         check_line(short, long)
         proved += short.minimal
         assert short.moves == int(row[variant]) or not short.minimal
@@ -178,7 +178,7 @@ def test_proofs_agree_with_a_public_solver(variant: str) -> None:
 
 def test_without_a_proof_the_best_line_known_comes_back() -> None:
     long = solve(7, "draw3")
-    for limits in (visits(50), visits(30_000), Limits(seconds=1e-9), Limits(visits=10**6, megabytes=1)):
+    for limits in (nodes(50), nodes(30_000), Limits(seconds=1e-9), Limits(nodes=10**6, megabytes=1)):
         short = shorten(long, minimal=True, limits=limits)
         check_line(short, long)
         assert not short.minimal

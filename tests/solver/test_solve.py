@@ -41,7 +41,7 @@ def outcome_of(actions, deal, rules):
 def test_a_solution_is_a_game_that_is_won(variant):
     verdicts = set()
     for deal in range(12):
-        solution = solve(deal, variant, Limits(visits=100_000, seconds=None))
+        solution = solve(deal, variant, Limits(nodes=100_000, seconds=None))
         verdicts.add(solution.verdict)
         assert (solution.verdict == "solved") == bool(solution.actions)
         if solution.actions:
@@ -69,23 +69,23 @@ def test_every_way_to_name_a_deal_gives_the_same():
 
 def test_a_limit_of_visits_ends_every_search_in_the_same_way():
     for variant, deal in (("draw3", 5), ("classic", 5)):
-        least = solve(deal, variant).visits
-        for visits in (1, least - 1, least + 1000):
-            one, two = (solve(deal, variant, Limits(visits=visits, seconds=None)) for _ in range(2))
-            assert (one.verdict, one.actions, one.visits) == (two.verdict, two.actions, two.visits)
-            assert one.visits <= visits
-            assert (one.verdict == "undecided") == (visits < least)
+        least = solve(deal, variant).nodes
+        for nodes in (1, least - 1, least + 1000):
+            one, two = (solve(deal, variant, Limits(nodes=nodes, seconds=None)) for _ in range(2))
+            assert (one.verdict, one.actions, one.nodes) == (two.verdict, two.actions, two.nodes)
+            assert one.nodes <= nodes
+            assert (one.verdict == "undecided") == (nodes < least)
 
 
 def test_a_limit_of_time_means_undecided_never_unsolvable():
-    hard = next(deal for deal in range(100) if solve(deal, "draw3", Limits(visits=3000)).verdict == "undecided")
+    hard = next(deal for deal in range(100) if solve(deal, "draw3", Limits(nodes=3000)).verdict == "undecided")
     assert solve(hard, "draw3", Limits(seconds=1e-9)).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({"visits": 0}, "visits is 0; allowed: a whole number from 1 or None for no limit"),
+        ({"nodes": 0}, "nodes is 0; allowed: a whole number from 1 or None for no limit"),
         ({"seconds": 0}, "seconds is 0; allowed: a positive number, or None for no limit"),
         ({"seconds": "3"}, "seconds is '3'; allowed: a positive number, or None for no limit"),
         ({"megabytes": 1.5}, "megabytes is 1.5; allowed: a whole number from 1"),
@@ -163,8 +163,8 @@ def test_positions_are_completed_too(variant):
     games = Games(1, PRESETS[variant])
     games.deal([3])
     for position in (3, deck_of(3), games.states[0], format_position(games.states[0])):
-        solution = complete(position, variant, Limits(visits=100_000))
-        assert solution.actions == solve(3, variant, Limits(visits=100_000)).actions
+        solution = complete(position, variant, Limits(nodes=100_000))
+        assert solution.actions == solve(3, variant, Limits(nodes=100_000)).actions
         assert end_of(position, variant, solution.actions)["outcome"] == (WON if solution.actions else PLAYING)
 
 

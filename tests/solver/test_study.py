@@ -33,7 +33,7 @@ from klondike_env.solver.study.winnability import (
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE, VERDICTS
 
 DRAW3, DRAW3_WITHOUT = Rules(draw_count=3), Rules(draw_count=3, worry_back=False)
-LIMITS = Limits(visits=2000, seconds=None)
+LIMITS = Limits(nodes=2000, seconds=None)
 Z = 1.959964
 
 
@@ -155,7 +155,7 @@ def test_the_command_shows_kept_verdicts_at_once(kept):
 
 def test_the_command_solves_what_is_not_kept_and_draws_it(kept, tmp_path):
     folder, plot = tmp_path / "new" / "folder", tmp_path / "study.png"
-    arguments = ("--draw", "3", "--variant", "classic", "--deals", "12", "--first", "50", "--visits", "2000")
+    arguments = ("--draw", "3", "--variant", "classic", "--deals", "12", "--first", "50", "--nodes", "2000")
     shown = klondike(*arguments, "--folder", str(folder), "--plot", str(plot))
     assert shown.exit_code == 0, shown.output
     assert "solving 2 deals of draw3\n" in shown.stderr

@@ -11,7 +11,7 @@ from klondike_env.agents.network.agent import PolicyAgent, load_policy, pack_pol
 from klondike_env.agents.network.network import PolicyNetwork, useful_codes
 from klondike_env.agents.registry import load
 from klondike_env.games import Games
-from klondike_env.observation import N_CARD_CODES, N_CODES, Observer, table_start
+from klondike_env.observation import N_CARD_VALUES, N_VALUES, Observer, table_start
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.sb3 import KlondikeVecEnv
 from train.config import ConfigError, PpoConfig, load_config
@@ -114,10 +114,10 @@ def test_rollouts_pair_every_observation_with_its_own_mask_and_action(tmp_path):
     buffer = model.rollout_buffer
     masks = buffer.action_masks.reshape(-1, 313)
     actions = buffer.actions.reshape(-1).astype(int)
-    observations = buffer.observations.reshape(-1, N_CODES)
+    observations = buffer.observations.reshape(-1, N_VALUES)
     assert len(actions) == config.rollout
     assert masks[np.arange(len(actions)), actions].all()
-    in_stock = observations[:, N_CARD_CODES + table_start("stock")] > 0
+    in_stock = observations[:, N_CARD_VALUES + table_start("stock")] > 0
     np.testing.assert_array_equal(masks[:, 312] == 1, in_stock)  # without redeals there is nothing else to tap for
     assert buffer.episode_starts[1:].any()  # the pairs hold across the ends of games, too
 
@@ -136,13 +136,13 @@ def test_useful_codes_keep_everything_that_can_differ_in_play():
         games = Games(64, rules, talon=talon)
         games.deal(np.arange(64))
         observer, generator = Observer("flat", games.setup), np.random.default_rng(0)
-        lowest, highest = observer.codes(games.states).min(axis=0), observer.codes(games.states).max(axis=0)
+        lowest, highest = observer.values(games.states).min(axis=0), observer.values(games.states).max(axis=0)
         for _ in range(100):
             games.step(games.random_actions(generator))
-            codes = observer.codes(games.states)
-            lowest, highest = np.minimum(lowest, codes.min(axis=0)), np.maximum(highest, codes.max(axis=0))
+            values = observer.values(games.states)
+            lowest, highest = np.minimum(lowest, values.min(axis=0)), np.maximum(highest, values.max(axis=0))
         dropped = set(np.flatnonzero(lowest != highest).tolist()) - set(useful_codes(rules, talon))
-        assert all(code % 19 == 18 for code in dropped), "only `under` may differ and be left out"
+        assert all(index % 19 == 18 for index in dropped), "only `under` may differ and be left out"
 
 
 def test_sampled_play_follows_the_distribution_of_the_network():
@@ -173,7 +173,7 @@ def test_files_that_are_no_policy_are_refused(tmp_path):
     path.write_bytes(b"not weights")
     with pytest.raises(ValueError, match="is no safetensors file"):
         load_policy(path)
-    network = PolicyNetwork([0, N_CODES - 1], [4])
+    network = PolicyNetwork([0, N_VALUES - 1], [4])
     path.write_bytes(pack_policy(network, hidden_sizes=[4]).replace(b"klondike_env policy 1", b"klondike_env policy 9"))
     with pytest.raises(ValueError, match="this version reads 'klondike_env policy 1'"):
         load_policy(path)

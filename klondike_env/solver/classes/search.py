@@ -81,8 +81,8 @@ _MOST_AT_ONCE = 1 + N_CARDS
 
 # `control: int64[4]`: what a search keeps between calls.
 _DEPTH = 0  # of the present frame
-_VISITS = 1  # positions visited, -1 before the first
-_LIMIT = 2  # visits at which to pause
+_NODES = 1  # positions visited, -1 before the first
+_LIMIT = 2  # nodes at which to pause
 _ROOM = 3  # positions that the table may hold
 _CONTROL_SIZE = 4
 
@@ -132,7 +132,7 @@ def begin(
 ) -> None:
     """Prepare the search from a record. deal, the first frame and table are overwritten."""
     control[_DEPTH] = 0
-    control[_VISITS] = -1
+    control[_NODES] = -1
     table[:] = 0
     write_frame(frames, 0, read_position(states, i, deal, draw_count), 0, 0)
 
@@ -186,28 +186,28 @@ def search(
     deal: np.ndarray, frames: np.ndarray, path: np.ndarray, table: np.ndarray, control: np.ndarray, mode: Mode
 ) -> int:
     """Go on with a search; how it stands then. After _SOLVED the last frame is that of a win."""
-    depth, visits = int(control[_DEPTH]), int(control[_VISITS])
+    depth, nodes = int(control[_DEPTH]), int(control[_NODES])
     until = min(int(control[_LIMIT]), int(control[_ROOM]))
     status = _UNSOLVABLE
     while depth >= 0:
-        if visits >= until:
-            status = _PAUSED if visits >= control[_LIMIT] else _TABLE_FULL
+        if nodes >= until:
+            status = _PAUSED if nodes >= control[_LIMIT] else _TABLE_FULL
             break
         if depth + 1 == len(frames) or frames[depth, _N_PLAYED] + _MOST_AT_ONCE > len(path):
             status = _STACK_FULL
             break
-        move = next_move(frames, depth) if visits >= 0 else move_of(START, 0)
-        visits = max(visits, 0)
+        move = next_move(frames, depth) if nodes >= 0 else move_of(START, 0)
+        nodes = max(nodes, 0)
         if move == NO_MOVE:
             depth -= 1
         elif visit(move, deal, frames, depth, path, table, mode):
             depth += 1
-            visits += 1
+            nodes += 1
             if frames[depth, _POSITION + 2] == ALL_HOME:
                 status = _SOLVED
                 break
     control[_DEPTH] = depth
-    control[_VISITS] = visits
+    control[_NODES] = nodes
     return status
 
 
@@ -227,17 +227,17 @@ def search_rows(
     """Search from each record in turn, or go on with the search from the only one.
 
     states: STATE[n]; fresh: whether to begin anew; results: int64[n, 2], overwritten with how each search stands and
-    its visits; the rest belongs to the search, see the top of the file.
+    its nodes; the rest belongs to the search, see the top of the file.
     """
     for i in range(len(states)):
         if fresh:
             begin(states, i, deal, frames, table, control, draw_count)
         results[i, 0] = search(deal, frames, path, table, control, Mode(draw_count, pruning))
-        results[i, 1] = max(int(control[_VISITS]), 0)
+        results[i, 1] = max(int(control[_NODES]), 0)
 
 
 class SmallSearch(NamedTuple):
-    """The buffers of searches within a limit of visits, for kernels."""
+    """The buffers of searches within a limit of nodes, for kernels."""
 
     deal: np.ndarray
     frames: np.ndarray
@@ -246,12 +246,12 @@ class SmallSearch(NamedTuple):
     control: np.ndarray
 
     @classmethod
-    def of(cls, visits: int) -> SmallSearch:
-        """Buffers for searches of at most so many visits each."""
-        table = np.zeros(2 * visits + 2, dtype=np.uint64)
+    def of(cls, nodes: int) -> SmallSearch:
+        """Buffers for searches of at most so many nodes each."""
+        table = np.zeros(2 * nodes + 2, dtype=np.uint64)
         control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
-        control[_LIMIT], control[_ROOM] = visits, visits + 1
-        frames = np.zeros((min(visits + 2, _FIRST_DEPTH), _FRAME_SIZE), dtype=np.int64)
+        control[_LIMIT], control[_ROOM] = nodes, nodes + 1
+        frames = np.zeros((min(nodes + 2, _FIRST_DEPTH), _FRAME_SIZE), dtype=np.int64)
         path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
         return cls(np.zeros(DEAL_SHAPE, dtype=np.int64), frames, path, table, control)
 
@@ -355,7 +355,7 @@ class FreeSearch:
 
     Attributes:
         verdict: "solved", "unsolvable" or "undecided".
-        visits: positions visited so far.
+        nodes: positions visited so far.
         exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
@@ -370,7 +370,7 @@ class FreeSearch:
         self.pruning = pruning
         self.max_bytes = max_bytes
         self.verdict = UNDECIDED
-        self.visits = 0
+        self.nodes = 0
         self.exhausted = False
         self._states = np.array(record).reshape(-1)
         if self._states.dtype != STATE or len(self._states) != 1:
@@ -379,24 +379,24 @@ class FreeSearch:
         self._workspace: _Workspace | None = None
         self._path = np.empty(0, dtype=np.int64)
 
-    def run(self, visits: int) -> str:
-        """Go on for at most so many more visits, 1 or more.
+    def run(self, nodes: int) -> str:
+        """Go on for at most so many more nodes, 1 or more.
 
         Returns:
             "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
 
         Raises:
-            ValueError: `visits` is no positive whole number.
+            ValueError: `nodes` is no positive whole number.
         """
-        visits = check_whole_number("visits", visits, 1)
+        nodes = check_whole_number("nodes", nodes, 1)
         if self.verdict != UNDECIDED or self.exhausted:
             return self.verdict
         fresh = self._workspace is None
         workspace = self._workspace = self._workspace or _take_workspace()
-        limit, pruning = self.visits + visits, int(self.pruning)
+        limit, pruning = self.nodes + nodes, int(self.pruning)
         while True:
             workspace.search(self._states, workspace.results, fresh, limit, self.rules, pruning)
-            status, self.visits = workspace.results[0].tolist()
+            status, self.nodes = workspace.results[0].tolist()
             fresh = False
             if status == _STACK_FULL:
                 self.exhausted = not workspace.grow_stack(self.max_bytes)
@@ -431,14 +431,14 @@ class FreeSearch:
 
 
 def decide(
-    records: np.ndarray, rules: Rules, visits: int, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
+    records: np.ndarray, rules: Rules, nodes: int, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Decide many games, most of them in one call of compiled code.
 
     Args:
         records: STATE[n], sound ones.
         rules: their rules, for which `supports` is true.
-        visits: the most positions to visit for each.
+        nodes: the most positions to visit for each.
         pruning: as for `FreeSearch`.
         max_bytes: as for `FreeSearch`.
 
@@ -446,17 +446,17 @@ def decide(
         The verdicts as str[n], and the positions visited as int64[n].
 
     Raises:
-        ValueError: the search does not know the rules, or `visits` is no positive whole number.
+        ValueError: the search does not know the rules, or `nodes` is no positive whole number.
     """
     _check_rules(rules)
-    visits = check_whole_number("visits", visits, 1)
+    nodes = check_whole_number("nodes", nodes, 1)
     results = np.empty((len(records), 2), dtype=np.int64)
     workspace = _take_workspace()
-    workspace.search(records, results, True, visits, rules, int(pruning))
+    workspace.search(records, results, True, nodes, rules, int(pruning))
     _put_back(workspace)
     verdicts = np.array([_VERDICTS.get(status, UNDECIDED) for status in results[:, 0].tolist()], dtype="U10")
     for i in np.flatnonzero(results[:, 0] >= _TABLE_FULL).tolist():
         one = FreeSearch(records[i], rules, pruning=pruning, max_bytes=max_bytes)
-        verdicts[i] = one.run(visits)
-        results[i, 1] = one.visits
+        verdicts[i] = one.run(nodes)
+        results[i, 1] = one.nodes
     return verdicts, results[:, 1]

@@ -20,7 +20,7 @@ from itertools import permutations
 import numpy as np
 
 from klondike_env.cards import KING, N_CARDS, N_SUITS, card_at, rank_of, suit_of
-from klondike_env.engine.card_sets import BUILD_SETS, LANE, count_cards
+from klondike_env.engine.card_sets import BUILD_SETS, SUIT_WIDTH, count_cards
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS
 
@@ -44,7 +44,7 @@ def _bits(suits: list[int]) -> int:
 
 
 def _may_build(build: int, suit: int, below: int) -> bool:
-    return bool(int(BUILD_SETS[build, below]) >> (LANE * suit) & 1)
+    return bool(int(BUILD_SETS[build, below]) >> (SUIT_WIDTH * suit) & 1)
 
 
 # BUILDERS[build, suit]: four bits, the suits that may lie on a card of `suit`.

@@ -21,10 +21,10 @@ from klondike_env.solver.columns.depth_first import (
     MORE_MOVES,
     MORE_SLOTS,
     N_COUNTERS,
+    NODES,
     PAUSED,
     SOLVED,
     UNSOLVABLE,
-    VISITS,
     search,
     search_record,
 )
@@ -37,7 +37,7 @@ _FIRST_FRAMES, _FIRST_MOVES, _FIRST_SLOTS = 1 << 8, 1 << 12, 1 << 12
 _SMALL_DEPTH, _SMALL_MOVES = 1 << 9, 1 << 14
 _VERDICTS = {SOLVED: verdicts.SOLVED, UNSOLVABLE: verdicts.UNSOLVABLE}
 
-# The main search pauses after so many visits, and after each four times as many; in every pause there are
+# The main search pauses after so many nodes, and after each four times as many; in every pause there are
 # short attempts that try moves in other orders. Many wins are many times nearer from there.
 _FIRST_STRETCH, _STRETCH_FACTOR = 4_000, 4
 _ATTEMPTS, _ATTEMPT_SHARE, _SHORTEST_ATTEMPT = 8, 16, 500
@@ -76,7 +76,7 @@ ALL = Pruning.SAFE | Pruning.EARLIEST | Pruning.LATE_GAPS | Pruning.LATE_PARKING
 
 
 class SmallSearch(NamedTuple):
-    """The buffers of searches within a limit of visits, for kernels."""
+    """The buffers of searches within a limit of nodes, for kernels."""
 
     frames: np.ndarray
     moves: np.ndarray
@@ -87,18 +87,18 @@ class SmallSearch(NamedTuple):
     limit: int
 
     @classmethod
-    def of(cls, visits: int, rules: Rules) -> SmallSearch:
-        """Buffers for searches of at most so many visits each."""
+    def of(cls, nodes: int, rules: Rules) -> SmallSearch:
+        """Buffers for searches of at most so many nodes each."""
         game = make_game(rules.params(), 0, ALL)
         n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
         return cls(
-            frames=np.zeros((min(visits + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
+            frames=np.zeros((min(nodes + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
             moves=np.zeros(_SMALL_MOVES, dtype=np.int64),
-            slots=np.zeros(1 << (2 * visits).bit_length(), dtype=np.uint64),
+            slots=np.zeros(1 << (2 * nodes).bit_length(), dtype=np.uint64),
             counters=np.zeros(N_COUNTERS, dtype=np.int64),
             cards=np.zeros((4, 64), dtype=np.int64),
             packed=np.array(game, dtype=np.int64),
-            limit=visits,
+            limit=nodes,
         )
 
 
@@ -131,13 +131,13 @@ class _Search:
         return self._game.shuffle == 0
 
     @property
-    def visits(self) -> int:
+    def nodes(self) -> int:
         """Positions visited so far."""
-        return int(self._counters[VISITS])
+        return int(self._counters[NODES])
 
-    def run(self, visits: int) -> int:
-        """Go on for at most so many visits: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory."""
-        limit = self.visits + visits
+    def run(self, nodes: int) -> int:
+        """Go on for at most so many nodes: SOLVED, UNSOLVABLE, PAUSED, or MORE_SLOTS without memory."""
+        limit = self.nodes + nodes
         while True:
             arrays = self._frames, self._moves, self._slots, self._counters, self._cards, self._packed
             status = search(*arrays, limit)
@@ -177,7 +177,7 @@ class ColumnSearch:
             positions.
 
     Attributes:
-        visits: positions visited so far.
+        nodes: positions visited so far.
         exhausted: whether the memory is used up, so that going on is of no use.
 
     Raises:
@@ -192,7 +192,7 @@ class ColumnSearch:
         self._rules = rules
         self._max_bytes = check_whole_number("max_bytes", max_bytes, 1)
         self._verdict = PAUSED
-        self.visits = 0
+        self.nodes = 0
         self.exhausted = False
         self._read(pruning)
         self._turns = self._take_turns()
@@ -206,7 +206,7 @@ class ColumnSearch:
         self._words = words if self._game.by_columns else words[:N_WORDS]
 
     def _take_turns(self) -> Iterator[tuple[_Search, int]]:
-        """The searches whose turn it is, and for how many visits."""
+        """The searches whose turn it is, and for how many nodes."""
         main = _Search(self._words, self._cards, self._game, self._max_bytes - self._max_bytes // _ATTEMPT_MEMORY)
         stretch, shuffle = _FIRST_STRETCH, 0
         while True:
@@ -218,23 +218,23 @@ class ColumnSearch:
                 yield attempt, max(stretch // _ATTEMPT_SHARE, _SHORTEST_ATTEMPT)
             stretch *= _STRETCH_FACTOR
 
-    def run(self, visits: int) -> str:
-        """Go on for at most so many more visits.
+    def run(self, nodes: int) -> str:
+        """Go on for at most so many more nodes.
 
         Returns:
             "solved", "unsolvable", or "undecided" if more can be done, unless `exhausted`.
 
         Raises:
-            ValueError: `visits` is no positive whole number.
+            ValueError: `nodes` is no positive whole number.
         """
-        left = check_whole_number("visits", visits, 1)
+        left = check_whole_number("nodes", nodes, 1)
         while left > 0 and self._verdict == PAUSED and not self.exhausted:
             if self._left <= 0:
                 self._search, self._left = next(self._turns)
-            before = self._search.visits
+            before = self._search.nodes
             status = self._search.run(min(left, self._left))
-            done = self._search.visits - before
-            self.visits, left, self._left = self.visits + done, left - done, self._left - done
+            done = self._search.nodes - before
+            self.nodes, left, self._left = self.nodes + done, left - done, self._left - done
             self._note(status)
         return _VERDICTS.get(self._verdict, verdicts.UNDECIDED)
 

@@ -31,7 +31,7 @@ SOLVED, UNSOLVABLE, PAUSED, MORE_FRAMES, MORE_MOVES, MORE_SLOTS = range(6)
 # `counters: int64[4]`, what a search keeps between calls.
 DEPTH = 0  # the frame of the position now tried; -1 before the start and after the end
 TOP = 1  # moves on the stack
-VISITS = 2  # positions visited
+NODES = 2  # positions visited
 ENTERED = 3  # slots in use
 N_COUNTERS = 4
 
@@ -81,7 +81,7 @@ def visit(
             top = push_tails(words, uncovered, landing, cards, game, moves, top)
         if game.shuffle != 0:
             mix_up(moves, words[MARK], top, mix(key + np.uint64(game.shuffle)))
-    counters[VISITS] += 1
+    counters[NODES] += 1
     counters[DEPTH], counters[TOP] = depth, top
 
 
@@ -114,13 +114,13 @@ def search(
     int64[4]; cards: int64[4, 64]; packed: int64[13], the game.
     """
     game = unpack(packed)
-    if counters[VISITS] == 0:
+    if counters[NODES] == 0:
         visit(frames, moves, slots, counters, cards, game)
     while counters[DEPTH] >= 0:
         depth = counters[DEPTH]
         if frames[depth, NEXT] == ALL_UP:
             return SOLVED
-        if counters[VISITS] >= limit:
+        if counters[NODES] >= limit:
             return PAUSED
         if depth + 1 == len(frames):
             return MORE_FRAMES

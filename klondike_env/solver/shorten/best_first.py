@@ -51,7 +51,7 @@ N_NODES = 0  # positions stored
 BEST = 1  # the cost of the best line
 BEST_NODE = 2  # where its last move is made, -1 if it is the line known before
 BEST_MOVE = 3
-VISITS = 4  # positions tried
+NODES = 4  # positions tried
 ENTERED = 5  # slots in use
 N_COUNTERS = 6
 
@@ -143,12 +143,12 @@ def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
         if node < 0:
             total += 1
             continue
-        if control[VISITS] >= limit:
+        if control[NODES] >= limit:
             return PAUSED
         if control[N_NODES] + len(moves) > len(arrays.nodes):
             return FULL
         arrays.tops[total] = arrays.links[node]
-        control[VISITS] += 1
+        control[NODES] += 1
         cost = arrays.nodes[node, _WAY] & ((1 << COST_BITS) - 1)
         unpack_words(arrays.nodes[node], fixed.cards, position)
         for k in range(push_steps(position, fixed, moves)):

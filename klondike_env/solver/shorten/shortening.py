@@ -53,12 +53,12 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
     Args:
         solution: what `solve` found, with the verdict "solved".
         minimal: go on until it is proved that no line has fewer moves, or a limit is reached.
-        limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of visits and
+        limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of nodes and
             no other the line is always the same.
 
     Returns:
         The solution with a line that has no more moves than before (`Solution.moves`: card moves and draws). Its
-        `minimal` says whether it is proved that none has fewer; `visits` and `seconds` are those of this search.
+        `minimal` says whether it is proved that none has fewer; `nodes` and `seconds` are those of this search.
 
     Raises:
         ValueError: there is no line, its start or its rules are not known, or it does not lead to a win.
@@ -80,7 +80,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
     if (moves, len(actions)) >= (solution.moves, len(solution.actions)):
         actions = solution.actions
     seconds = time.perf_counter() - start
-    return replace(solution, actions=actions, visits=search.visits, seconds=seconds, minimal=search.proved)
+    return replace(solution, actions=actions, nodes=search.nodes, seconds=seconds, minimal=search.proved)
 
 
 def _check_solution(solution: Solution) -> tuple[np.void, Rules]:
@@ -107,14 +107,14 @@ def _compile() -> None:
     easy = solve(_EASY_DEAL)
     record, rules = _check_solution(easy)
     for run in (Shortening.widen, Shortening.prove):
-        run(Shortening(record, rules, easy.actions, Limits(visits=100, seconds=None)))
+        run(Shortening(record, rules, easy.actions, Limits(nodes=100, seconds=None)))
 
 
 class Shortening:
     """The best line so far, and the searches for a better one.
 
     Attributes:
-        visits: positions tried so far.
+        nodes: positions tried so far.
         proved: whether no line has fewer moves.
     """
 
@@ -130,13 +130,13 @@ class Shortening:
         self._line = self._without_cycles(_moves_of(actions))
         self._cost = self._cost_of(self._line)
         self._width = _FIRST_WIDTH
-        self.visits = 0
+        self.nodes = 0
         self.proved = self._cost == 0
 
     @property
     def _ended(self) -> bool:
         """Whether a limit is reached."""
-        return self.visits >= self._most_visits or self._late
+        return self.nodes >= self._most_nodes or self._late
 
     @property
     def _late(self) -> bool:
@@ -147,8 +147,8 @@ class Shortening:
         return self._limits.megabytes * 1_000_000
 
     @property
-    def _most_visits(self) -> int:
-        return self._limits.visits or np.iinfo(np.int64).max
+    def _most_nodes(self) -> int:
+        return self._limits.nodes or np.iinfo(np.int64).max
 
     def _without_cycles(self, line: list[int]) -> list[int]:
         """The line without the moves between two times that it comes to the same position."""
@@ -198,7 +198,7 @@ class Shortening:
         bound = min(self._cost - before, MOST_WORTH)
         known[MARK] = known[MOVE] = -1
         beam = new_beam(width, bound)
-        control, limit = beam.control, self._most_visits - self.visits
+        control, limit = beam.control, self._most_nodes - self.nodes
         cost, known_cost, rest = 0, 0, iter(self._line[played:])
         while cost < control[BEST] and control[N_NODES] < limit and not self._late:
             node, on_line = int(control[N_NODES]), cost == known_cost
@@ -207,7 +207,7 @@ class Shortening:
                 known_cost += step(known, move, self._fixed)
                 known[MARK], known[MOVE] = node, move
             cost += 1
-        self.visits += int(control[N_NODES])
+        self.nodes += int(control[N_NODES])
         complete = cost >= control[BEST] and control[DROPPED] == 0
         found = bool(control[BEST_NODE] >= 0)
         if found:
@@ -220,11 +220,11 @@ class Shortening:
         """Search until no line can be shorter than the best, or a limit is reached."""
         bound = min(self._cost, MOST_WORTH)
         arrays = best_first.new_open(self._words, self._fixed, bound, self._max_bytes)
-        control, before, status = arrays.control, self.visits, best_first.PAUSED
+        control, before, status = arrays.control, self.nodes, best_first.PAUSED
         while status == best_first.PAUSED and not self._ended:
-            limit = min(int(control[best_first.VISITS]) + _STRETCH, self._most_visits - before)
+            limit = min(int(control[best_first.NODES]) + _STRETCH, self._most_nodes - before)
             status = best_first.search_best(arrays, limit, self._fixed)
-            self.visits = before + int(control[best_first.VISITS])
+            self.nodes = before + int(control[best_first.NODES])
         if control[best_first.BEST] < bound:
             self._line, self._cost = best_first.line_of(arrays), int(control[best_first.BEST])
         self.proved = status == best_first.DONE and self._cost <= bound

@@ -27,7 +27,7 @@ class Solved(NamedTuple):
     deal: int
     verdict: str
     n_actions: int  # of the line that was found, which is not the shortest; 0 without one
-    visits: int
+    nodes: int
     seconds: float
 
 
@@ -100,7 +100,7 @@ def _progress(visible: bool) -> Progress:
 
 def _solve_chunk(deals: Sequence[int], rules: Rules, limits: Limits) -> list[Solved]:
     solutions = [(deal, solve(deal, rules, limits)) for deal in deals]
-    return [Solved(deal, found.verdict, len(found.actions), found.visits, found.seconds) for deal, found in solutions]
+    return [Solved(deal, found.verdict, len(found.actions), found.nodes, found.seconds) for deal, found in solutions]
 
 
 def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
@@ -113,7 +113,7 @@ def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
 
 
 def _solved(fields: list[str]) -> Solved:
-    deal, verdict, n_actions, visits, seconds = fields
+    deal, verdict, n_actions, nodes, seconds = fields
     if verdict not in VERDICTS:
         raise ValueError
-    return Solved(int(deal), verdict, int(n_actions), int(visits), float(seconds))
+    return Solved(int(deal), verdict, int(n_actions), int(nodes), float(seconds))

@@ -198,8 +198,8 @@ def _deals(labels: Labels | None, deals: int | None, first: int) -> range:
 
 
 def default_limits(rules: Rules) -> Limits:
-    """The limits of a study: no time, so that it ends alike everywhere; fewer visits where each takes longer."""
-    return Limits(visits=40_000_000 if supports(rules) else 20_000_000, seconds=None)
+    """The limits of a study: no time, so that it ends alike everywhere; fewer nodes where each takes longer."""
+    return Limits(nodes=40_000_000 if supports(rules) else 20_000_000, seconds=None)
 
 
 def kept_games() -> list[Rules]:

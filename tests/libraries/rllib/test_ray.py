@@ -11,7 +11,7 @@ from klondike_env.solver.study.many import solve_many
 from klondike_env.work import WorkerDied, share
 from train.evaluate import evaluate
 
-LIMITS = Limits(visits=2000, seconds=None)
+LIMITS = Limits(nodes=2000, seconds=None)
 BACKENDS = [("processes", 1), ("processes", 2), ("ray", 1), ("ray", 2)]
 
 
@@ -39,7 +39,7 @@ def test_a_cluster_that_is_not_there_is_started_and_ended():
 def test_all_backends_solve_alike(cluster, tmp_path):
     told = [
         [
-            (row.deal, row.verdict, row.n_actions, row.visits)
+            (row.deal, row.verdict, row.n_actions, row.nodes)
             for row in solve_many(
                 range(50),
                 "draw3",

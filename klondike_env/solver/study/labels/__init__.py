@@ -4,7 +4,7 @@ Every file NAME.npz of this folder belongs to one set of rules and holds
 
     about     str, JSON: {"first": deal number, "rules": fields of Rules, "limits": fields of Limits}
     verdicts  uint8[n], of the deals first, first + 1, ...: an index into `VERDICTS`
-    visits    uint32[n], positions that each search visited
+    nodes     uint32[n], positions that each search visited
 
 `make labels` writes them from files of `klondike_env.solver.study.many.solve_many`.
 """
@@ -39,7 +39,7 @@ class Row(Protocol):
         """One of `VERDICTS`."""
 
     @property
-    def visits(self) -> int:
+    def nodes(self) -> int:
         """Positions visited."""
 
 
@@ -52,18 +52,18 @@ class Labels:
         limits: when a search gave up.
         first: the first deal number.
         verdicts: uint8[n], read-only; each an index into `VERDICTS`.
-        visits: uint32[n], read-only; positions that each search visited.
+        nodes: uint32[n], read-only; positions that each search visited.
     """
 
     rules: Rules
     limits: Limits
     first: int
     verdicts: np.ndarray
-    visits: np.ndarray
+    nodes: np.ndarray
 
     def __post_init__(self) -> None:
         self.verdicts.setflags(write=False)
-        self.visits.setflags(write=False)
+        self.nodes.setflags(write=False)
 
     @property
     def deals(self) -> range:
@@ -108,7 +108,7 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
         path,
         about=np.array(json.dumps(about)),
         verdicts=np.array([VERDICTS.index(row.verdict) for row in ordered], dtype=np.uint8),
-        visits=np.array([row.visits for row in ordered], dtype=np.uint32),
+        nodes=np.array([row.nodes for row in ordered], dtype=np.uint32),
     )
 
 
@@ -117,7 +117,7 @@ def read_labels(path: Path | str) -> Labels:
     with np.load(path, allow_pickle=False) as file:
         about = json.loads(str(file["about"]))
         rules, limits = Rules(**about["rules"]), Limits(**about["limits"])
-        return Labels(rules, limits, about["first"], file["verdicts"], file["visits"])
+        return Labels(rules, limits, about["first"], file["verdicts"], file["nodes"])
 
 
 @cache
