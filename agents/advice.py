@@ -8,13 +8,13 @@ are best compared with each other. Once the place of at most one card is unknown
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from klondike_env.agents.planner.agent import Options, Planner
 from klondike_env.agents.planner.endgame import n_unseen
-from klondike_env.agents.planner.rollout import ListPlayouts
-from klondike_env.agents.planner.rollout_search import SEARCH, begin_searches
 from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.checks import check_whole_number, whole_number
 from klondike_env.engine.actions import RESIGN
@@ -108,13 +108,12 @@ def _told_by_solver(games: Games) -> list[Advice]:
 
 
 def _tried_out(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
-    playouts = ListPlayouts(TunedAgent(), games.rules, bool(games.setup.options.reach), seed)
-    row, searches = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=SEARCH)
-    begin_searches(games.masks, row, np.array([RESIGN]), searches)  # beside giving up, what wins is gained
-    playouts.sample(views, row, searches, samples)
-    others = slice(1, int(searches["n_candidates"][0]))
-    won = zip(searches["action"][0, others].tolist(), searches["gained"][0, others].tolist(), strict=True)
-    return _best_first([Advice(action, wins / samples, wilson_interval(wins, samples)) for action, wins in won])
+    options = Options("legal", samples, inf, nodes=1, blind=1.0, z=0.0)  # which leaves all to the list
+    planner = Planner(options, TunedAgent(), games.rules, bool(games.setup.options.reach), seed)
+    won, n = planner.wins(views, games.masks[0])
+    return _best_first(
+        [Advice(action, wins / n, wilson_interval(wins, n)) for action, wins in won.items() if action != RESIGN]
+    )
 
 
 def _best_first(advice: list[Advice]) -> list[Advice]:

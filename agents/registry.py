@@ -4,12 +4,12 @@ random, greedy, collins, tuned the baselines
 policy:PATH                    a trained network, played as its training config says
 policy:PATH@argmax             the same, always its favourite action
 policy:PATH@sampled            the same, actions drawn from its probabilities
-rollout                        plays tried out from each position, see `klondike_env.agents.planner.rollout`
-rollout:samples=500            the same with options, after a comma each: samples, seconds_per_move, z,
-                               threads, base; base comes last and is any of these names
-bandit                         plays towards the best of all plays that cannot be taken back, see
-                               `klondike_env.agents.planner.bandit`
-bandit:samples=1000            the same with options: samples, seconds_per_move, nodes, blind, z, base, threads
+planner                        tries candidates in games that may be the true one, see
+                               `klondike_env.agents.planner.agent`
+planner:samples=1000           the same with options, after a comma each: candidates, samples, seconds_per_move, nodes,
+                               blind, z, threads, base; base is any of these names, and comes last if that has options
+bandit                         the planner as it is by default
+rollout                        the planner over legal actions, by 200 games of `collins` each and without the solver
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
@@ -24,8 +24,7 @@ from klondike_env.agents.base import Agent, PlayMode
 from klondike_env.agents.lists.collins import CollinsAgent
 from klondike_env.agents.lists.greedy import GreedyAgent
 from klondike_env.agents.lists.random_agent import RandomAgent
-from klondike_env.agents.planner.bandit import BanditAgent
-from klondike_env.agents.planner.rollout import RolloutAgent
+from klondike_env.agents.planner.agent import PlannerAgent
 from klondike_env.agents.tuned.agent import TunedAgent
 
 BASELINES: dict[str, Callable[[], Agent]] = {
@@ -36,22 +35,27 @@ BASELINES: dict[str, Callable[[], Agent]] = {
 }
 
 POLICY_PREFIX = "policy:"
-ROLLOUT = "rollout"
-_ROLLOUT_OPTIONS: dict[str, Callable[[str], Any]] = {
-    "samples": int,
-    "seconds_per_move": float,
-    "z": float,
-    "threads": int,
+# The names of the planner, each with the options that it fills in.
+PLANNERS: dict[str, dict[str, Any]] = {
+    "planner": {},
+    "bandit": {
+        "candidates": "irreversible",
+        "base": "tuned",
+        "nodes": 200,
+        "blind": 0.75,
+        "z": 1.5,
+    },
+    "rollout": {"candidates": "legal", "base": "collins", "samples": 200, "blind": 1.0, "z": 1.5},
 }
-BANDIT = "bandit"
-_BANDIT_OPTIONS: dict[str, Callable[[str], Any]] = {
+_OPTIONS: dict[str, Callable[[str], Any]] = {
+    "candidates": str,
     "samples": int,
     "seconds_per_move": float,
     "nodes": int,
     "blind": float,
     "z": float,
-    "base": str,
     "threads": int,
+    "base": str,
 }
 
 
@@ -65,16 +69,14 @@ def load(spec: str) -> Agent:
         return BASELINES[spec]()
     if spec.startswith(POLICY_PREFIX):
         return _load_policy(spec)
-    if spec.partition(":")[0] == ROLLOUT:
-        return _load_rollout(spec)
-    if spec.partition(":")[0] == BANDIT:
-        return _load_bandit(spec)
+    if spec.partition(":")[0] in PLANNERS:
+        return _load_planner(spec)
     module, colon, factory = spec.partition(":")
     if colon and module and factory:
         return _load_custom(spec, module, factory)
     raise ValueError(
         f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, policy:PATH, policy:PATH@argmax, "
-        "policy:PATH@sampled, rollout, rollout:samples=N, bandit, bandit:samples=N, "
+        "policy:PATH@sampled, planner, planner:samples=N, bandit, rollout, "
         "or package.module:factory for your own"
     )
 
@@ -90,37 +92,39 @@ def _load_policy(spec: str) -> Agent:
     return agent
 
 
-def _load_rollout(spec: str) -> Agent:
-    options, separator, base = spec.removeprefix(ROLLOUT).removeprefix(":").partition("base=")
-    arguments = _read_options(spec, options, _ROLLOUT_OPTIONS, ", base")
-    return _make(spec, RolloutAgent, {**arguments, "base": load(base)} if separator else arguments)
-
-
-def _load_bandit(spec: str) -> Agent:
-    options = spec.removeprefix(BANDIT).removeprefix(":")
-    return _make(spec, BanditAgent, _read_options(spec, options, _BANDIT_OPTIONS))
-
-
-def _read_options(spec: str, text: str, known: dict[str, Callable[[str], Any]], also: str = "") -> dict[str, Any]:
-    arguments = {}
-    for option in filter(None, text.split(",")):
-        key, _, value = option.partition("=")
-        if key not in known:
-            raise ValueError(f"agent {spec!r}: no such option: {key!r}; known: {', '.join(known)}{also}")
-        try:
-            arguments[key] = known[key](value)
-        except ValueError:
-            raise ValueError(f"agent {spec!r}: {key} is {value!r}; write a number, as in {key}=2") from None
-    return arguments
-
-
-def _make(spec: str, kind: Callable[..., Agent], arguments: dict[str, Any]) -> Agent:
+def _load_planner(spec: str) -> Agent:
+    name, _, text = spec.partition(":")
+    given = _read_options(spec, text)
+    filled_in = PLANNERS[name]
+    if "seconds_per_move" in given:  # which limits samples in place of their number
+        filled_in = {option: value for option, value in filled_in.items() if option != "samples"}
+    options = {**filled_in, **given}
+    if "base" in options:
+        options["base"] = load(options["base"])
     try:
-        agent = kind(**arguments)
+        agent = PlannerAgent(**options)
     except ValueError as error:
         raise ValueError(f"agent {spec!r}: {error}") from error
     agent.name = spec
     return agent
+
+
+def _read_options(spec: str, text: str) -> dict[str, Any]:
+    """The options of a planner; all that follows the name of a base is the base's if that has options, too."""
+    text, named, base = text.partition("base=")
+    if named and ":" not in base.partition(",")[0]:
+        base, _, rest = base.partition(",")
+        text = f"{text},{rest}"
+    options: dict[str, Any] = {"base": base} if named else {}
+    for option in filter(None, text.split(",")):
+        key, _, value = option.partition("=")
+        if key not in _OPTIONS:
+            raise ValueError(f"agent {spec!r}: no such option: {key!r}; known: {', '.join(_OPTIONS)}")
+        try:
+            options[key] = _OPTIONS[key](value)
+        except ValueError:
+            raise ValueError(f"agent {spec!r}: {key} is {value!r}; write a number, as in {key}=2") from None
+    return options
 
 
 def _split_play_mode(text: str) -> tuple[str, PlayMode | None]:

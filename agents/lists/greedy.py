@@ -24,6 +24,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, PLAYING, TALON
 
 STOCK_PRIORITY = 6
+N_PRIORITIES = STOCK_PRIORITY + 1
 
 
 @kernel
@@ -51,7 +52,7 @@ def priority(views: np.ndarray, i: int, action: int) -> int:
 @kernel
 def choose(views: np.ndarray, i: int, masks: np.ndarray, seed: int) -> int:
     """A legal action of record `i` of the best priority there is; RESIGN when none is legal."""
-    best, ties = STOCK_PRIORITY + 1, 0
+    best, ties = N_PRIORITIES, 0
     for action in range(N_ACTIONS):
         if masks[i, action]:
             place = priority(views, i, action)

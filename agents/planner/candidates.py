@@ -1,11 +1,14 @@
-"""What a player can do next, in the large: the positions that moves which can be taken back lead to,
-and the arms, which are the plays from these that cannot be taken back.
+"""What competes in a decision: the candidates, each an action in a position that the player can bring about.
 
-A move can be taken back if a legal move leads from the position after it to the one before. No card
-is turned up by such a move, none leaves the talon, and nothing is drawn.
+There are two generators of candidates. `legal` takes the legal actions as they are. `irreversible` finds all positions
+that reversible moves lead to, and takes the irreversible actions there; a candidate is then such an action together
+with the moves before it.
 
-Arms that lead to positions from which the same can be done count as one, the one that takes the
-fewest moves. Not all such pairs are recognised.
+A move is reversible if a legal move leads from the position after it to the one before. No card is turned up by such
+a move, none leaves the talon, and nothing is drawn.
+
+Irreversible candidates that lead to positions with the same possibilities count as one, the one that takes the fewest
+moves. Not all such pairs are recognised.
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klondike_env.agents.lists.collins import choose
+from klondike_env.agents.lists.greedy import N_PRIORITIES, priority
 from klondike_env.agents.lists.list_player import GAME, LAYOUT
-from klondike_env.agents.planner.rollout_search import first_play
 from klondike_env.agents.tuned.agent import Marking, choose_tuned
 from klondike_env.cards import N_SUITS
-from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
+from klondike_env.engine.actions import N_ACTIONS, N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply, face_down_total
 from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
@@ -26,19 +30,88 @@ from klondike_env.engine.legal import column_tops, find_moves, floor_cards, run_
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
-from klondike_env.engine.talon import stock_is_live
+from klondike_env.engine.talon import stock_is_live, tap
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
 from klondike_env.solver.classes.visited import insert
 
-MAX_ARMS = 128
+MAX_CANDIDATES = 128  # legal actions are 88 at most
 MAX_POSITIONS = 1024
-MOST_ALIKE = 2  # arms that differ only in what was done before the last action
-_NONE = -1
-_MOST_BASE_MOVES = 60
+MAX_BASE_MOVES = 60  # reversible ones, before an irreversible action
+NONE = -1
+_BASE_POSITION = MAX_POSITIONS  # the record at the end of the base's own line
+_SCRATCH = MAX_POSITIONS + 1  # the record that is free for use
+_MOST_ALIKE = 2  # candidates that differ only in what was done before the last action
+# Steps without progress after which giving up competes with the legal actions, if the base gives up.
+_PATIENCE = 8
 
 
-class Base(NamedTuple):
-    """The rule list that is trusted without evidence, `tuned` or `collins`, and what it needs."""
+class Positions(NamedTuple):
+    """The positions that reversible moves lead to.
+
+    Attributes:
+        records: STATE[MAX_POSITIONS + 2], the first of them where the search began; the last two are the end of the
+            base's own line, and scratch.
+        keys: uint64[MAX_POSITIONS], of the positions.
+        previous: int64[MAX_POSITIONS], the position from which each was found, or NONE.
+        actions: int64[MAX_POSITIONS], the action that leads from that position to it.
+        table: uint64[2 * MAX_POSITIONS], a hash table of the keys.
+        moves: int64[N_DESTINATIONS + 1], scratch.
+        count: int64[1], how many positions there are.
+    """
+
+    records: np.ndarray
+    keys: np.ndarray
+    previous: np.ndarray
+    actions: np.ndarray
+    table: np.ndarray
+    moves: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def empty(cls) -> Positions:
+        """Room for positions."""
+        return cls(
+            np.zeros(MAX_POSITIONS + 2, dtype=STATE),
+            np.zeros(MAX_POSITIONS, dtype=np.uint64),
+            np.zeros(MAX_POSITIONS, dtype=np.int64),
+            np.zeros(MAX_POSITIONS, dtype=np.int64),
+            np.zeros(2 * MAX_POSITIONS, dtype=np.uint64),
+            np.zeros(N_DESTINATIONS + 1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )
+
+
+class Candidates(NamedTuple):
+    """The candidates of a decision.
+
+    Attributes:
+        positions: int64[MAX_CANDIDATES], the index of the record in which each acts.
+        actions: int64[MAX_CANDIDATES]; RESIGN for giving up.
+        keys: uint64[MAX_CANDIDATES], equal for candidates that lead to the same possibilities.
+        base_line: int64[n], the base's own moves before its candidate, padded with NONE.
+        count: int64[1], how many candidates there are.
+    """
+
+    positions: np.ndarray
+    actions: np.ndarray
+    keys: np.ndarray
+    base_line: np.ndarray
+    count: np.ndarray
+
+    @classmethod
+    def empty(cls) -> Candidates:
+        """Room for candidates."""
+        return cls(
+            np.zeros(MAX_CANDIDATES, dtype=np.int64),
+            np.zeros(MAX_CANDIDATES, dtype=np.int64),
+            np.zeros(MAX_CANDIDATES, dtype=np.uint64),
+            np.zeros(MAX_BASE_MOVES, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+        )
+
+
+class ListBase(NamedTuple):
+    """A rule list in compiled code, `tuned` or `collins`, and the scratch that it needs."""
 
     is_tuned: bool
     marking: Marking  # of `tuned`
@@ -49,57 +122,101 @@ class Base(NamedTuple):
     returned: np.ndarray  # int64[1]
 
     @classmethod
-    def of(cls, name: str, rules: Rules) -> Base:
+    def of(cls, name: str, rules: Rules) -> ListBase:
         """The list of a name, ready for these rules."""
         scratch = np.zeros(1, dtype=STATE), np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
         return cls(name == "tuned", Marking.of(rules), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT), *scratch)
 
 
-class Exploration:
-    """The buffers of an exploration, used again and again.
+class Decision:
+    """The candidates of one decision after another, in buffers that are used again and again.
 
     Attributes:
-        records: STATE[n], the positions, the first of them where it began; the last two records are scratch.
-        ways: int64[n, 2], for each position the one before it and the action that leads from there to it.
-        arms: int64[m, 2], for each arm the position and the action.
+        positions: the positions in which candidates act; the first record, a state or a determinized view, is where
+            the player is.
+        candidates: the candidates.
     """
 
     def __init__(self) -> None:
-        self.records = np.zeros(MAX_POSITIONS + 2, dtype=STATE)
-        self.ways = np.zeros((MAX_POSITIONS, 2), dtype=np.int64)
-        self.arms = np.zeros((MAX_ARMS, 2), dtype=np.int64)
-        self._keys = np.zeros(MAX_POSITIONS, dtype=np.uint64)
-        self._arm_keys = np.zeros(MAX_ARMS, dtype=np.uint64)
-        self._table = np.zeros(2 * MAX_POSITIONS, dtype=np.uint64)
-        self._moves = np.zeros(N_DESTINATIONS + 1, dtype=np.int64)
-        self.counts = np.zeros(2, dtype=np.int64)
-        self._base_way = np.zeros(_MOST_BASE_MOVES, dtype=np.int64)
+        self.positions, self.candidates = Positions.empty(), Candidates.empty()
 
-    def run(self, rules: RuleParams) -> int:
-        """Explore from the first record, a state or a determinized view; how many arms there are."""
-        buffers = self.ways, self.arms, self._keys, self._arm_keys, self._table, self._moves, self.counts
-        explore(self.records, *buffers, rules)
-        return int(self.counts[1])
+    @property
+    def n_candidates(self) -> int:
+        """How many candidates there are."""
+        return int(self.candidates.count[0])
 
-    def base_arm(self, base: Base, rules: RuleParams) -> int:
-        """The arm that the base's list leads to, from now on by its own way; -1 if it gives up."""
-        self._base_way[:] = _NONE
-        return find_base_arm(self.records, self.arms, self._arm_keys, self._base_way, self.counts, base, rules)
+    def begin(self, state: np.ndarray) -> None:
+        """Let the player be in a state, STATE."""
+        self.positions.records[0] = self.positions.records[_BASE_POSITION] = state
+        self.candidates.base_line[:] = NONE
 
-    def way_to(self, arm: int) -> list[int]:
-        """The actions that lead from the start to an arm, its own the last."""
-        position, action = self.arms[arm].tolist()
+    def list_legal(self, mask: np.ndarray, base_action: int) -> int:
+        """Make the legal actions candidates; which of them is the base's, NONE if it gives up.
+
+        Args:
+            mask: int8[313], 1 for legal actions.
+            base_action: what the base plays, or RESIGN.
+        """
+        return list_legal(self.positions.records, mask, base_action, self.candidates)
+
+    def find_irreversible(self, rules: RuleParams, reach: int) -> None:
+        """Make candidates of all irreversible actions. reach: 1 where seen talon cards are played directly, else 0."""
+        find_irreversible(self.positions, self.candidates, rules, reach)
+
+    def follow(self, k: int, action: int, rules: RuleParams) -> bool:
+        """Make an action the base's own move `k`, counted from 0, if it is reversible; whether it is."""
+        return follow(self.positions, self.candidates, k, action, rules)
+
+    def enter_base(self, action: int, rules: RuleParams) -> int:
+        """Make a candidate of an irreversible action at the end of the base's own line; which one it is then."""
+        return enter_base(self.positions, action, self.candidates, rules)
+
+    def line_to(self, candidate: int) -> list[int]:
+        """The actions that lead from where the player is through a candidate; none for giving up."""
+        position, action = int(self.candidates.positions[candidate]), int(self.candidates.actions[candidate])
+        if action == RESIGN:
+            return []
         actions = [action]
-        if position >= MAX_POSITIONS:
-            return [*self._base_way[self._base_way != _NONE].tolist(), action]
+        if position == _BASE_POSITION:
+            return [*self.candidates.base_line[self.candidates.base_line != NONE].tolist(), action]
         while position > 0:
-            position, action = self.ways[position].tolist()
-            actions.append(action)
+            actions.append(int(self.positions.actions[position]))
+            position = int(self.positions.previous[position])
         return actions[::-1]
 
 
+# --- legal actions -----------------------------------------------------------------------------------
+
+
 @kernel
-def can_take_back(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
+def add_legal(action: int, candidates: Candidates) -> None:
+    """Add an action of the first position."""
+    k = candidates.count[0]
+    candidates.positions[k], candidates.actions[k] = 0, action
+    candidates.count[0] = k + 1
+
+
+@kernel
+def list_legal(records: np.ndarray, mask: np.ndarray, base_action: int, candidates: Candidates) -> int:
+    """See `Decision.list_legal`. Of equal candidates the first wins, so the most promising kinds come first."""
+    candidates.count[0] = 0
+    base = NONE
+    gives_up = base_action == RESIGN or mask[base_action] == 0
+    if gives_up and int(records[0]["since_progress"]) >= _PATIENCE:
+        add_legal(RESIGN, candidates)
+    for place in range(N_PRIORITIES):
+        for action in range(N_ACTIONS):
+            if mask[action] and priority(records, 0, action) == place:
+                base = candidates.count[0] if action == base_action else base
+                add_legal(action, candidates)
+    return base
+
+
+# --- irreversible actions ----------------------------------------------------------------------------
+
+
+@kernel
+def is_reversible(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
     """Whether one legal move undoes this legal action."""
     card, destination = action // N_DESTINATIONS, action % N_DESTINATIONS
     column = int(states[i]["place"][card]) if action != STOCK_ACTION else TALON
@@ -117,14 +234,14 @@ def can_take_back(states: np.ndarray, i: int, action: int, rules: RuleParams) ->
 
 
 @kernel
-def put_all_up(states: np.ndarray, i: int, pinned: int, rules: RuleParams) -> None:
-    """Put up all cards that can come back, but those of a set: so one position stands for many."""
+def send_all_to_foundations(states: np.ndarray, i: int, pinned: int, rules: RuleParams) -> None:
+    """Send all cards that can come back to their foundations, but those of a set: one position stands for many."""
     cards = -1
     while cards != 0:
         cards = column_tops(states, i) & wanted_cards(states, i) & ~pinned
         while cards != 0:
             action = card_of_bit(lowest_bit(cards)) * N_DESTINATIONS + TO_FOUNDATION
-            if can_take_back(states, i, action, rules):
+            if is_reversible(states, i, action, rules):
                 apply(states, i, action, rules)
                 break
             cards ^= lowest_bit(cards)
@@ -161,17 +278,18 @@ def class_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
 
 
 @kernel
-def key_of_arm(states: np.ndarray, i: int, action: int, rules: RuleParams) -> np.uint64:
-    """The key of what an action leads to, whatever card is turned up. The record is changed."""
+def key_after(records: np.ndarray, i: int, action: int, rules: RuleParams) -> np.uint64:
+    """The key of the possibilities after an action in record `i`, whatever card is turned up."""
+    records[_SCRATCH] = records[i]
     card = action // N_DESTINATIONS
-    source = int(states[i]["place"][card]) if action != STOCK_ACTION else TALON
-    before = face_down_total(states, i)
-    apply(states, i, action, rules)
+    source = int(records[_SCRATCH]["place"][card]) if action != STOCK_ACTION else TALON
+    before = face_down_total(records, _SCRATCH)
+    apply(records, _SCRATCH, action, rules)
     turned = 0
-    if face_down_total(states, i) < before:
-        turned = bit_of(int(states[i]["columns"][source, int(states[i]["height"][source]) - 1]))
-    put_all_up(states, i, turned, rules)
-    return class_key(states, i, rules)
+    if face_down_total(records, _SCRATCH) < before:
+        turned = bit_of(int(records[_SCRATCH]["columns"][source, int(records[_SCRATCH]["height"][source]) - 1]))
+    send_all_to_foundations(records, _SCRATCH, turned, rules)
+    return class_key(records, _SCRATCH, rules)
 
 
 @kernel
@@ -179,135 +297,128 @@ def are_alike(action: int, other: int) -> bool:
     """Whether two actions take the same card to its foundation, to a gap, or to a column."""
     same_card = action // N_DESTINATIONS == other // N_DESTINATIONS
     first, second = action % N_DESTINATIONS, other % N_DESTINATIONS
-    both_up, both_to_gap = (
-        (first == TO_FOUNDATION) == (second == TO_FOUNDATION),
-        (first == TO_GAP) == (second == TO_GAP),
+    return (
+        same_card and (first == TO_FOUNDATION) == (second == TO_FOUNDATION) and (first == TO_GAP) == (second == TO_GAP)
     )
-    return same_card and both_up and both_to_gap
 
 
 @kernel
-def note_arm(
-    records: np.ndarray,
-    i: int,
-    action: int,
-    arms: np.ndarray,
-    arm_keys: np.ndarray,
-    n_arms: int,
-    rules: RuleParams,
-) -> int:
-    """Add an arm unless there is one like it; how many there are now."""
-    if n_arms == len(arms):
-        return n_arms
-    last = len(records) - 1
-    records[last] = records[i]
-    key = key_of_arm(records, last, action, rules)
-    alike = 0
-    for k in range(n_arms):
-        if arm_keys[k] == key:
-            return n_arms
-        alike += are_alike(action, arms[k, 1])
-    if alike == MOST_ALIKE:
-        return n_arms
-    arms[n_arms, 0], arms[n_arms, 1], arm_keys[n_arms] = i, action, key
-    return n_arms + 1
+def add_irreversible(positions: Positions, i: int, action: int, candidates: Candidates, rules: RuleParams) -> None:
+    """Add an action in position `i`, unless there is a candidate like it or no room."""
+    n = candidates.count[0]
+    if n == MAX_CANDIDATES:
+        return
+    key, n_alike = key_after(positions.records, i, action, rules), 0
+    for k in range(n):
+        if candidates.keys[k] == key:
+            return
+        n_alike += are_alike(action, candidates.actions[k])
+    if n_alike < _MOST_ALIKE:
+        candidates.positions[n], candidates.actions[n], candidates.keys[n] = i, action, key
+        candidates.count[0] = n + 1
 
 
 @kernel
-def explore(
-    records: np.ndarray,
-    ways: np.ndarray,
-    arms: np.ndarray,
-    keys: np.ndarray,
-    arm_keys: np.ndarray,
-    table: np.ndarray,
-    moves: np.ndarray,
-    counts: np.ndarray,
-    rules: RuleParams,
-) -> None:
-    """Find the positions, nearest first, and the arms; see `Exploration`. counts: int64[2], how many of each."""
-    table[:] = 0
-    keys[0] = position_key(records, 0, rules)
-    ways[0, 0], ways[0, 1] = _NONE, _NONE
-    insert(table, keys[0])
-    n, n_arms, i = 1, 0, 0
-    reach = 1 if rules.redeals == UNLIMITED else 0
-    while i < n:
-        find_moves(records, i, rules, reach, moves)
+def add_position(positions: Positions, i: int, action: int, rules: RuleParams) -> None:
+    """Add the position after a reversible move in position `i`, unless it is known or there is no room."""
+    n = positions.count[0]
+    if n == MAX_POSITIONS:
+        return
+    records, card = positions.records, action // N_DESTINATIONS
+    key = positions.keys[i] + term(card, will_lie_on(card, action % N_DESTINATIONS))
+    key -= term(card, lies_on(records, i, card))
+    if insert(positions.table, key):
+        records[n] = records[i]
+        apply(records, n, action, rules)
+        positions.keys[n], positions.previous[n], positions.actions[n] = key, i, action
+        positions.count[0] = n + 1
+
+
+@kernel
+def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleParams, reach: int) -> None:
+    """Find the positions, nearest first, and the candidates; see `Decision.find_irreversible`."""
+    positions.table[:] = 0
+    positions.keys[0] = position_key(positions.records, 0, rules)
+    insert(positions.table, positions.keys[0])
+    positions.count[0], candidates.count[0] = 1, 0
+    i = 0
+    while i < positions.count[0]:
+        find_moves(positions.records, i, rules, reach, positions.moves)
         for destination in range(N_DESTINATIONS):
-            cards = moves[destination]
+            cards = positions.moves[destination]
             while cards != 0:
                 bit = lowest_bit(cards)
                 cards ^= bit
-                card = card_of_bit(bit)
-                action = card * N_DESTINATIONS + destination
-                if not can_take_back(records, i, action, rules):
-                    n_arms = note_arm(records, i, action, arms, arm_keys, n_arms, rules)
-                elif n < len(ways):
-                    key = keys[i] + term(card, will_lie_on(card, destination)) - term(card, lies_on(records, i, card))
-                    if insert(table, key):
-                        records[n] = records[i]
-                        apply(records, n, action, rules)
-                        keys[n], ways[n, 0], ways[n, 1] = key, i, action
-                        n += 1
-        if i == 0 and reach == 0 and stock_is_live(records, 0, rules):
-            # What can be taken back can be done after the draw as well, so one arm is enough.
-            n_arms = note_arm(records, 0, STOCK_ACTION, arms, arm_keys, n_arms, rules)
+                action = card_of_bit(bit) * N_DESTINATIONS + destination
+                if is_reversible(positions.records, i, action, rules):
+                    add_position(positions, i, action, rules)
+                else:
+                    add_irreversible(positions, i, action, candidates, rules)
+        if i == 0 and not (reach and rules.redeals == UNLIMITED) and stock_is_live(positions.records, 0, rules):
+            # Whatever is reversible can be done after the draw as well, so one candidate is enough.
+            add_irreversible(positions, 0, STOCK_ACTION, candidates, rules)
         i += 1
-    counts[0], counts[1] = n, n_arms
+
+
+# --- what the base plays -----------------------------------------------------------------------------
 
 
 @kernel
-def enter_base_arm(
-    arms: np.ndarray, arm_keys: np.ndarray, position: int, action: int, key: np.uint64, counts: np.ndarray
-) -> int:
-    """Let an arm take the place of that with the same key, or come last; where it is."""
-    k = 0
-    while k < counts[1] and arm_keys[k] != key:
-        k += 1
-    k = min(k, len(arms) - 1)
-    counts[1] = max(int(counts[1]), k + 1)
-    arms[k, 0], arms[k, 1], arm_keys[k] = position, action, key
-    return k
+def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -> int:
+    """What the list plays, or RESIGN; with redeals without limit talon cards are played directly.
 
-
-@kernel
-def base_play(states: np.ndarray, i: int, base: Base, rules: RuleParams) -> int:
-    """What the base plays, or RESIGN; with redeals without limit talon cards are played directly."""
+    There `collins` plays the first card that it plays when it draws through the seen stock.
+    """
+    base.trial[0] = states[i]  # of which there is one, as of what the lists remember
     if base.is_tuned:
-        base.trial[0] = states[i]  # of which there is one, as of what the list remembers
         return choose_tuned(base.trial, 0, rules, base.marking, base.returned, base.games, base.layouts)
-    reach = 1 if rules.redeals == UNLIMITED else 0
-    action = first_play(states, i, rules, reach, base.trial, base.moved)
+    reach = rules.redeals == UNLIMITED
+    base.moved[0] = 1
+    action = choose(base.trial, 0, rules, base.moved)
+    while reach and action == STOCK_ACTION and not tap(base.trial, 0, rules):
+        action = choose(base.trial, 0, rules, base.moved)
     return RESIGN if reach and action == STOCK_ACTION else action
 
 
 @kernel
-def find_base_arm(
-    records: np.ndarray,
-    arms: np.ndarray,
-    arm_keys: np.ndarray,
-    way: np.ndarray,
-    counts: np.ndarray,
-    base: Base,
-    rules: RuleParams,
-) -> int:
-    """Play the base's list up to what cannot be taken back; see `Exploration.base_arm`.
-
-    way: int64[n], overwritten with the moves before that.
-    """
-    last = len(records) - 1
-    position = last - 1
-    records[position] = records[0]
+def first_action(records: np.ndarray, base: ListBase, rules: RuleParams) -> int:
+    """What the list plays in the first record, or RESIGN."""
     base.returned[0] = 0
-    for count in range(len(way)):
-        action = base_play(records, position, base, rules)
-        if action == RESIGN or (action == STOCK_ACTION and not stock_is_live(records, position, rules)):
-            return _NONE
-        if not can_take_back(records, position, action, rules):
-            records[last] = records[position]
-            key = key_of_arm(records, last, action, rules)
-            return enter_base_arm(arms, arm_keys, position, action, key, counts)
-        way[count] = action
-        apply(records, position, action, rules)
-    return _NONE
+    return base_action(records, 0, base, rules)
+
+
+@kernel
+def follow(positions: Positions, candidates: Candidates, k: int, action: int, rules: RuleParams) -> bool:
+    """See `Decision.follow`."""
+    if not is_reversible(positions.records, _BASE_POSITION, action, rules):
+        return False
+    candidates.base_line[k] = action
+    apply(positions.records, _BASE_POSITION, action, rules)
+    return True
+
+
+@kernel
+def follow_base(positions: Positions, candidates: Candidates, base: ListBase, rules: RuleParams) -> int:
+    """Play the list from where the player is up to an irreversible action; which one, or RESIGN if it gives up."""
+    base.returned[0] = 0
+    for k in range(MAX_BASE_MOVES):
+        action = base_action(positions.records, _BASE_POSITION, base, rules)
+        if action == RESIGN:
+            return RESIGN
+        if action == STOCK_ACTION and not stock_is_live(positions.records, _BASE_POSITION, rules):
+            return RESIGN
+        if not follow(positions, candidates, k, action, rules):
+            return action
+    return RESIGN
+
+
+@kernel
+def enter_base(positions: Positions, action: int, candidates: Candidates, rules: RuleParams) -> int:
+    """Let the base's action take the place of the candidate with the same key, or come last; where it is."""
+    key, n, k = key_after(positions.records, _BASE_POSITION, action, rules), candidates.count[0], 0
+    while k < n and candidates.keys[k] != key:
+        k += 1
+    k = min(k, MAX_CANDIDATES - 1)
+    candidates.count[0] = max(n, k + 1)
+    candidates.positions[k], candidates.actions[k], candidates.keys[k] = _BASE_POSITION, action, key
+    return k

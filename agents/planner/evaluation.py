@@ -1,0 +1,219 @@
+"""How good a candidate is: verdicts on the position after it, in determinizations that are the same for all candidates.
+
+A determinization lays the cards that the player has not seen on the unseen places at random. There the position has
+two evaluators. One is the base, an agent that looks at no hidden card and plays on; the other a solver that sees all
+cards. The position is worth
+
+    1                 if the base wins
+    1 - blind         if not, but the solver does
+    (1 - blind) / 2   if the solver gives up
+    0                 if there is no line to a win
+
+The solver thinks too well of what needs luck, for it picks the right column whatever is hidden there; the base, a
+poor player, too badly of what needs skill. As all candidates meet the same cards, what differs between two of them is
+seen much sooner than with cards of their own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from klondike_env.agents.lists.list_player import NEVER, index_talon, play_out, read_game, read_layout
+from klondike_env.agents.planner.candidates import MAX_CANDIDATES, Candidates, ListBase
+from klondike_env.agents.tuned.agent import play_out_tuned
+from klondike_env.cards import N_CARDS
+from klondike_env.engine.actions import RESIGN
+from klondike_env.engine.apply import apply
+from klondike_env.engine.determinize import fill_unseen, gather_unplaced
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.mixer import mix, shuffle
+from klondike_env.engine.state import STATE
+from klondike_env.engine.views import hide_unseen
+from klondike_env.rules import RuleParams, Rules
+from klondike_env.solver.classes import search as classes
+from klondike_env.solver.columns import column_search as columns
+from klondike_env.solver.verdicts import LOST, OPEN, WON
+
+# Of so few unseen cards or fewer all orders are tried, once each, instead of random ones.
+_FEW_UNSEEN = 6
+_N_ORDERS = np.array([1, 1, 2, 6, 24, 120, 720], dtype=np.int64)
+_STRIDE = 5003  # a prime above all of these, so that its multiples visit all orders, well mixed
+
+WON_BLIND = 3  # the base wins; beside the verdicts of the solver
+
+
+class Evaluator(NamedTuple):
+    """What is needed to evaluate positions whose cards are all known."""
+
+    rules: RuleParams
+    base: ListBase
+    by_classes: bool  # which solver knows the rules
+    classes: classes.SmallSearch
+    columns: columns.SmallSearch
+    enough: int  # so few face-down cards count as a win of the base, because the solver plays from there
+    values: np.ndarray  # float64[4], by verdict
+    plays_out: bool  # whether it matters if the base wins
+    asks_solver: bool  # whether it matters if the solver wins
+
+    @classmethod
+    def of(cls, rules: Rules, base: ListBase, nodes: int, blind: float) -> Evaluator:
+        """An evaluator whose solver visits so many nodes at most."""
+        by_classes = classes.supports(rules)
+        values = np.zeros(WON_BLIND + 1)
+        values[LOST], values[OPEN], values[WON], values[WON_BLIND] = 0, (1 - blind) / 2, 1 - blind, 1
+        return cls(
+            rules.params(),
+            base,
+            by_classes,
+            classes.SmallSearch.of(nodes if by_classes else 1),
+            columns.SmallSearch.of(1 if by_classes else nodes, rules),
+            1 if by_classes else NEVER,
+            values,
+            blind > 0,
+            blind < 1,
+        )
+
+
+class Contest(NamedTuple):
+    """The candidates of a decision, and how each fared in every determinization.
+
+    Attributes:
+        views: STATE[MAX_CANDIDATES], what the player knows before a candidate's action.
+        actions: int64[MAX_CANDIDATES]; RESIGN for giving up.
+        alive: bool[MAX_CANDIDATES], whether it has not been eliminated.
+        verdicts: uint8[MAX_CANDIDATES, samples], LOST, OPEN, WON or WON_BLIND.
+        count: int64[1], how many candidates there are.
+        base: int64[1], which of them is the base's, or NONE.
+        seed: uint64[1], of the determinizations.
+        trial: STATE[1], scratch.
+        cards: uint8[52], scratch.
+    """
+
+    views: np.ndarray
+    actions: np.ndarray
+    alive: np.ndarray
+    verdicts: np.ndarray
+    count: np.ndarray
+    base: np.ndarray
+    seed: np.ndarray
+    trial: np.ndarray
+    cards: np.ndarray
+
+    @classmethod
+    def of(cls, samples: int) -> Contest:
+        """Room for so many determinizations."""
+        return cls(
+            np.zeros(MAX_CANDIDATES, dtype=STATE),
+            np.zeros(MAX_CANDIDATES, dtype=np.int64),
+            np.zeros(MAX_CANDIDATES, dtype=np.bool_),
+            np.zeros((MAX_CANDIDATES, samples), dtype=np.uint8),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(1, dtype=np.uint64),
+            np.zeros(1, dtype=STATE),
+            np.zeros(N_CARDS, dtype=np.uint8),
+        )
+
+
+def n_determinizations(n_unseen: int) -> float:
+    """How many there are, or infinity where they are drawn at random."""
+    return int(_N_ORDERS[n_unseen]) if n_unseen <= _FEW_UNSEEN else float("inf")
+
+
+@kernel
+def enter(records: np.ndarray, candidates: Candidates, base: int, seed: np.uint64, contest: Contest) -> None:
+    """Begin a contest of all candidates. records: STATE[n], in which they act; base: the base's candidate, or NONE."""
+    contest.count[0], contest.base[0], contest.seed[0] = candidates.count[0], base, seed
+    for k in range(contest.count[0]):
+        contest.views[k] = records[candidates.positions[k]]
+        hide_unseen(contest.views, k)
+        contest.actions[k] = candidates.actions[k]
+        contest.alive[k] = True
+
+
+# --- determinizations --------------------------------------------------------------------------------
+
+
+@kernel
+def arrange(cards: np.ndarray, count: int, number: int) -> None:
+    """Bring the first `count` cards into the order of a number 0 to count! - 1."""
+    for k in range(count - 1, 0, -1):
+        j = number % (k + 1)
+        number //= k + 1
+        cards[k], cards[j] = cards[j], cards[k]
+
+
+@kernel
+def determinize(states: np.ndarray, i: int, seed: np.uint64, sample: int, cards: np.ndarray) -> None:
+    """Make a view a state, in the determinization of a number. cards: uint8[52], scratch."""
+    count = gather_unplaced(states, i, cards)
+    if count <= _FEW_UNSEEN:
+        arrange(cards, count, (sample * _STRIDE) % int(_N_ORDERS[count]))
+    else:
+        shuffle(cards, count, mix(seed + np.uint64(sample)))
+    fill_unseen(states, i, cards)
+
+
+@kernel
+def write_determinizations(contest: Contest, k: int, start: int, states: np.ndarray) -> None:
+    """Write states that the player may be in before a candidate acts, from sample `start` on. states: STATE[n]."""
+    for i in range(len(states)):
+        states[i] = contest.views[k]
+        determinize(states, i, contest.seed[0], start + i, contest.cards)
+
+
+# --- verdicts ----------------------------------------------------------------------------------------
+
+
+@kernel
+def base_wins(states: np.ndarray, i: int, evaluator: Evaluator) -> bool:
+    """Whether the base wins from a record whose cards are all known here, but not to the base."""
+    base, rules = evaluator.base, evaluator.rules
+    read_game(states, i, base.games, 0)
+    read_layout(states, i, base.layouts)
+    index_talon(states, i, base.layouts, base.games, 0)
+    if base.is_tuned:
+        return play_out_tuned(base.games, 0, base.layouts, rules, evaluator.enough, base.marking)
+    return play_out(base.games, 0, base.layouts, rules, evaluator.enough)
+
+
+@kernel
+def ask_solver(states: np.ndarray, i: int, evaluator: Evaluator) -> int:
+    """The verdict of the solver on a record, LOST where it does not matter."""
+    if not evaluator.asks_solver:
+        return LOST
+    if evaluator.by_classes:
+        return classes.judge(states, i, evaluator.rules.draw_count, evaluator.classes)
+    return columns.judge(states, i, evaluator.rules, evaluator.columns)
+
+
+@kernel
+def ask_solver_of_all(states: np.ndarray, evaluator: Evaluator, verdicts: np.ndarray) -> None:
+    """Let the solver give verdicts on records. verdicts: uint8[n], overwritten."""
+    for i in range(len(states)):
+        verdicts[i] = ask_solver(states, i, evaluator)
+
+
+@kernel
+def verdict_on(contest: Contest, k: int, sample: int, evaluator: Evaluator) -> int:
+    """The verdict on a candidate in one determinization."""
+    if contest.actions[k] == RESIGN:
+        return LOST
+    trial = contest.trial
+    trial[0] = contest.views[k]
+    determinize(trial, 0, contest.seed[0], sample, contest.cards)
+    apply(trial, 0, contest.actions[k], evaluator.rules)
+    if evaluator.plays_out and base_wins(trial, 0, evaluator):
+        return WON_BLIND
+    return ask_solver(trial, 0, evaluator)
+
+
+@kernel
+def evaluate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> None:
+    """Try all candidates that are alive on the determinizations `start` to `stop` - 1."""
+    for sample in range(start, stop):
+        for k in range(contest.count[0]):
+            if contest.alive[k]:
+                contest.verdicts[k, sample] = verdict_on(contest, k, sample, evaluator)
