@@ -23,7 +23,7 @@ from klondike_env.solver.sets import builders_of, number_of
 from klondike_env.solver.stock import highest_bit, is_pure, waste_places
 
 NONE = -1
-# Below that no rank has new conditions: two ranks lower each suit is a follower again, or none is.
+# Lower ranks add no condition: a follower there has a higher card of its suit that must be up or next, so it is up.
 _RANKS_OF_FOLLOWERS = 2
 
 
