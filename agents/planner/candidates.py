@@ -30,7 +30,7 @@ from klondike_env.engine.legal import column_tops, find_moves, floor_cards, run_
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
-from klondike_env.engine.talon import stock_is_live, tap
+from klondike_env.engine.talon import draw_or_redeal, stock_is_live
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
 from klondike_env.solver.classes.visited import insert
 
@@ -375,7 +375,7 @@ def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -
     reach = rules.redeals == UNLIMITED
     base.moved[0] = 1
     action = choose(base.trial, 0, rules, base.moved)
-    while reach and action == STOCK_ACTION and not tap(base.trial, 0, rules):
+    while reach and action == STOCK_ACTION and not draw_or_redeal(base.trial, 0, rules):
         action = choose(base.trial, 0, rules, base.moved)
     return RESIGN if reach and action == STOCK_ACTION else action
 
