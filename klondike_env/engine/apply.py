@@ -13,7 +13,7 @@ from klondike_env.engine.card_arithmetic import card_at, rank_of, suit_of
 from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
-from klondike_env.engine.talon import take_from_talon, tap
+from klondike_env.engine.talon import draw_or_redeal, take_from_talon
 from klondike_env.rules import RuleParams
 
 
@@ -120,7 +120,7 @@ def apply(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
     """
     states[i]["moves"] += 1
     if action == STOCK_ACTION:
-        return tap(states, i, rules)
+        return draw_or_redeal(states, i, rules)
     card, destination = action // N_DESTINATIONS, action % N_DESTINATIONS
     if destination == TO_FOUNDATION:
         lifted = lift(states, i, card, rules)

@@ -15,7 +15,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import column_tops, find_card_moves, find_moves, wanted_cards
 from klondike_env.engine.scoring import Scheme, play
 from klondike_env.engine.state import LOST, PLAYING, STALLED, TRUNCATED, WON
-from klondike_env.engine.talon import taps_to, waste_top
+from klondike_env.engine.talon import draws_to, waste_top
 from klondike_env.rules import UNLIMITED, RuleParams
 
 NO_LIMIT = -1
@@ -93,14 +93,15 @@ def can_finish(states: np.ndarray, i: int, rules: RuleParams) -> bool:
 
 @kernel
 def nearest_wanted(states: np.ndarray, i: int, wanted: int, rules: RuleParams) -> int:
-    """The wanted talon card that takes the fewest stock taps."""
+    """The wanted talon card that takes the fewest draws."""
+    size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
     nearest, fewest = N_CARDS, 0
-    for index in range(int(states[i]["talon_size"])):
-        card = int(states[i]["talon"][index])
+    for place in range(size):
+        card = int(states[i]["talon"][place])
         if wanted & bit_of(card):
-            taps = taps_to(states, i, index, rules.draw_count)
-            if nearest == N_CARDS or taps < fewest:
-                nearest, fewest = card, taps
+            draws = draws_to(size, waste, place, rules.draw_count)
+            if nearest == N_CARDS or draws < fewest:
+                nearest, fewest = card, draws
     return nearest
 
 

@@ -16,7 +16,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.outcome import Setup, unpack
 from klondike_env.engine.state import N_COLUMNS, WON
 from klondike_env.engine.state import TALON as IN_TALON
-from klondike_env.engine.talon import can_pass, draws
+from klondike_env.engine.talon import can_pass, draw_stops, draws_for
 from klondike_env.observation.fields import (
     BYTE,
     CARDS_ABOVE,
@@ -132,28 +132,19 @@ def put_reach(
 
 @kernel
 def encode_reach(states: np.ndarray, i: int, rules: RuleParams, scales: np.ndarray, out: np.ndarray) -> None:
-    """Write which of the talon's seen cards can be reached, and how.
-
-    Two sweeps are counted in one loop over the cards: the one under way, and the one after a redeal.
-    """
-    size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
-    draw_count = rules.draw_count
-    passing = waste > 0 and can_pass(states, i, rules)
-    this_taps, this_turned = 1, 0  # number of the draw that turns the card, cards of it turned so far
-    next_taps, next_turned = draws(size - waste, draw_count) + 2, 0
-    for index in range(int(states[i]["seen_size"])):
-        last, on_top = index == size - 1, index == waste - 1
-        this_turned += 1 if index >= waste else 0
-        next_turned += 1
-        this_stop = this_turned > 0 and (this_turned == draw_count or last)
-        next_stop = next_turned == draw_count or last
-        in_next = passing and next_stop and not this_stop and not on_top
-        taps = this_taps if this_stop else (next_taps if in_next else 0)
-        put_reach(int(states[i]["talon"][index]) * N_CARD_FIELDS, on_top, taps, this_stop, in_next, scales, out)
-        this_taps += 1 if this_stop else 0
-        next_taps += 1 if next_stop else 0
-        this_turned = 0 if this_stop else this_turned
-        next_turned = 0 if next_stop else next_turned
+    """Write which of the talon's seen cards can be reached, and how; `draws_to` for all of them in one loop."""
+    size, waste, draw_count = int(states[i]["talon_size"]), int(states[i]["waste_size"]), rules.draw_count
+    now = draw_stops(size, waste, draw_count)
+    later = draw_stops(size, 0, draw_count) if waste > 0 and can_pass(states, i, rules) else 0
+    draws_now, draws_later = 1, draws_for(size - waste, draw_count) + 2  # the next draw of this pass, and of the next
+    for place in range(int(states[i]["seen_size"])):
+        on_top = place == waste - 1
+        stops_now, stops_later = (now >> place) & 1, (later >> place) & 1
+        only_later = stops_later and not stops_now and not on_top
+        draws = draws_now if stops_now else (draws_later if only_later else 0)
+        put_reach(int(states[i]["talon"][place]) * N_CARD_FIELDS, on_top, draws, stops_now, only_later, scales, out)
+        draws_now += stops_now
+        draws_later += stops_later
 
 
 @kernel
