@@ -28,7 +28,7 @@ from klondike_env.agents.planner.bases import AgentBase, Base, CompiledBase, is_
 from klondike_env.agents.planner.candidates import Decision
 from klondike_env.agents.planner.elimination import winner
 from klondike_env.agents.planner.endgame import line_to_win, n_unseen
-from klondike_env.agents.planner.evaluation import WON_BLIND, Contest, enter, n_determinizations
+from klondike_env.agents.planner.evaluation import WON_BY_BASE, Contest, enter, n_determinizations
 from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.cards import N_CARDS
 from klondike_env.checks import check_choice, check_whole_number
@@ -163,7 +163,7 @@ class Planner:
         n = int(min(self._options.samples, n_determinizations(int(n_unseen(view)[0]))))
         self._base.evaluate(self._contest, 0, n)
         count = self._decision.n_candidates
-        won = np.count_nonzero(self._contest.verdicts[:count, :n] == WON_BLIND, axis=1)
+        won = np.count_nonzero(self._contest.verdicts[:count, :n] == WON_BY_BASE, axis=1)
         return dict(zip(self._contest.actions[:count].tolist(), won.tolist(), strict=True)), n
 
     def _line_to_best(self, view: np.ndarray, mask: np.ndarray, unseen: int) -> list[int]:
@@ -241,7 +241,9 @@ class PlannerAgent(Agent):
         self.threads = check_whole_number("threads", threads, 1)
         check_choice("candidates", candidates, GENERATORS)
         if seconds_per_move is not None and not seconds_per_move > 0:
-            raise ValueError(f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit")
+            raise ValueError(
+                f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit"
+            )
         if not 0 <= blind <= 1:
             raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
         if not z >= 0:

@@ -16,7 +16,7 @@ from klondike_env.agents.lists.collins import CollinsAgent
 from klondike_env.agents.planner.candidates import MAX_BASE_MOVES, NONE, Decision, ListBase, first_action, follow_base
 from klondike_env.agents.planner.elimination import ROUND, drop_behind, eliminate
 from klondike_env.agents.planner.evaluation import (
-    WON_BLIND,
+    WON_BY_BASE,
     Contest,
     Evaluator,
     ask_solver_of_all,
@@ -28,7 +28,7 @@ from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.state import WON
 from klondike_env.games import Games
 from klondike_env.rules import Rules
-from klondike_env.solver.verdicts import LOST
+from klondike_env.solver.verdicts import UNSOLVABLE_INDEX
 
 
 class Base(Protocol):
@@ -135,7 +135,7 @@ class AgentBase:
     def evaluate(self, contest: Contest, start: int, stop: int) -> None:
         """See `Base.evaluate`."""
         alive = np.flatnonzero(contest.alive[: contest.count[0]])
-        contest.verdicts[alive, start:stop] = LOST
+        contest.verdicts[alive, start:stop] = UNSOLVABLE_INDEX
         acting = alive[contest.actions[alive] != RESIGN]
         states = np.zeros((len(acting), stop - start), dtype=contest.views.dtype)
         for k, candidate in enumerate(acting.tolist()):
@@ -149,12 +149,12 @@ class AgentBase:
         games = Games(len(states), self._rules, talon=talon, auto_finish=True, masks=False)
         games.resume(states)
         games.step(actions)
-        verdicts = np.where(games.outcomes == WON, WON_BLIND, LOST).astype(np.uint8)
+        verdicts = np.where(games.outcomes == WON, WON_BY_BASE, UNSOLVABLE_INDEX).astype(np.uint8)
         if self.evaluator.plays_out:
             playing = np.flatnonzero(~games.over)
-            verdicts[playing[self._wins(games.states[playing])]] = WON_BLIND
+            verdicts[playing[self._wins(games.states[playing])]] = WON_BY_BASE
         if self.evaluator.asks_solver:
-            others = np.flatnonzero((verdicts != WON_BLIND) & ~games.over)
+            others = np.flatnonzero((verdicts != WON_BY_BASE) & ~games.over)
             found = np.zeros(len(others), dtype=np.uint8)
             ask_solver_of_all(games.states[others], self.evaluator, found)
             verdicts[others] = found

@@ -33,15 +33,15 @@ from klondike_env.engine.state import STATE
 from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
 from klondike_env.solver.classes import search as classes
-from klondike_env.solver.columns import column_search as columns
-from klondike_env.solver.verdicts import LOST, OPEN, WON
+from klondike_env.solver.columns import depth_first as columns
+from klondike_env.solver.verdicts import SOLVED_INDEX, UNDECIDED_INDEX, UNSOLVABLE_INDEX, VERDICTS
 
 # Of so few unseen cards or fewer all orders are tried, once each, instead of random ones.
 _FEW_UNSEEN = 6
 _N_ORDERS = np.array([1, 1, 2, 6, 24, 120, 720], dtype=np.int64)
 _STRIDE = 5003  # a prime above all of these, so that its multiples visit all orders, well mixed
 
-WON_BLIND = 3  # the base wins; beside the verdicts of the solver
+WON_BY_BASE = len(VERDICTS)  # beside the indices of the solver's verdicts
 
 
 class Evaluator(NamedTuple):
@@ -50,8 +50,8 @@ class Evaluator(NamedTuple):
     rules: RuleParams
     base: ListBase
     by_classes: bool  # which solver knows the rules
-    classes: classes.SmallSearch
-    columns: columns.SmallSearch
+    classes: classes.Buffers
+    columns: columns.Buffers
     enough: int  # so few face-down cards count as a win of the base, because the solver plays from there
     values: np.ndarray  # float64[4], by verdict
     plays_out: bool  # whether it matters if the base wins
@@ -61,14 +61,15 @@ class Evaluator(NamedTuple):
     def of(cls, rules: Rules, base: ListBase, nodes: int, blind: float) -> Evaluator:
         """An evaluator whose solver visits so many nodes at most."""
         by_classes = classes.supports(rules)
-        values = np.zeros(WON_BLIND + 1)
-        values[LOST], values[OPEN], values[WON], values[WON_BLIND] = 0, (1 - blind) / 2, 1 - blind, 1
+        values = np.zeros(WON_BY_BASE + 1)
+        values[UNSOLVABLE_INDEX], values[UNDECIDED_INDEX], values[SOLVED_INDEX] = 0, (1 - blind) / 2, 1 - blind
+        values[WON_BY_BASE] = 1
         return cls(
             rules.params(),
             base,
             by_classes,
-            classes.SmallSearch.of(nodes if by_classes else 1),
-            columns.SmallSearch.of(1 if by_classes else nodes, rules),
+            classes.Buffers.of(nodes if by_classes else 1),
+            columns.Buffers.of(1 if by_classes else nodes, rules),
             1 if by_classes else NEVER,
             values,
             blind > 0,
@@ -83,7 +84,7 @@ class Contest(NamedTuple):
         views: STATE[MAX_CANDIDATES], what the player knows before a candidate's action.
         actions: int64[MAX_CANDIDATES]; RESIGN for giving up.
         alive: bool[MAX_CANDIDATES], whether it has not been eliminated.
-        verdicts: uint8[MAX_CANDIDATES, samples], LOST, OPEN, WON or WON_BLIND.
+        verdicts: uint8[MAX_CANDIDATES, samples], the index of the solver's verdict, or WON_BY_BASE.
         count: int64[1], how many candidates there are.
         base: int64[1], which of them is the base's, or NONE.
         seed: uint64[1], of the determinizations.
@@ -181,12 +182,12 @@ def base_wins(states: np.ndarray, i: int, evaluator: Evaluator) -> bool:
 
 @kernel
 def ask_solver(states: np.ndarray, i: int, evaluator: Evaluator) -> int:
-    """The verdict of the solver on a record, LOST where it does not matter."""
+    """The verdict of the solver on a record; where it does not matter, that there is no win."""
     if not evaluator.asks_solver:
-        return LOST
+        return UNSOLVABLE_INDEX
     if evaluator.by_classes:
-        return classes.judge(states, i, evaluator.rules.draw_count, evaluator.classes)
-    return columns.judge(states, i, evaluator.rules, evaluator.columns)
+        return classes.quick_verdict(states, i, evaluator.rules, evaluator.classes)
+    return columns.quick_verdict(states, i, evaluator.rules, evaluator.columns)
 
 
 @kernel
@@ -200,13 +201,13 @@ def ask_solver_of_all(states: np.ndarray, evaluator: Evaluator, verdicts: np.nda
 def verdict_on(contest: Contest, k: int, sample: int, evaluator: Evaluator) -> int:
     """The verdict on a candidate in one determinization."""
     if contest.actions[k] == RESIGN:
-        return LOST
+        return UNSOLVABLE_INDEX
     trial = contest.trial
     trial[0] = contest.views[k]
     determinize(trial, 0, contest.seed[0], sample, contest.cards)
     apply(trial, 0, contest.actions[k], evaluator.rules)
     if evaluator.plays_out and base_wins(trial, 0, evaluator):
-        return WON_BLIND
+        return WON_BY_BASE
     return ask_solver(trial, 0, evaluator)
 
 

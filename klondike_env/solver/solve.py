@@ -19,7 +19,7 @@ from klondike_env.engine.state import STATE, new_states
 from klondike_env.formats import read_deck
 from klondike_env.position import is_position, parse_position
 from klondike_env.rules import Rules, preset, rules_of
-from klondike_env.solver.classes.search import FreeSearch, supports
+from klondike_env.solver.classes.search import ClassSearch, supports
 from klondike_env.solver.columns.column_search import ColumnSearch
 from klondike_env.solver.lengths import play_line
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED
@@ -133,7 +133,7 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
 
 def search_for(rules: Rules) -> Callable[..., Search]:
     """The search that decides games of these rules soonest."""
-    return FreeSearch if supports(rules) else ColumnSearch
+    return ClassSearch if supports(rules) else ColumnSearch
 
 
 @cache

@@ -7,15 +7,15 @@ import time
 
 import numpy as np
 import pytest
+from klondike_env.agents.planner.rollout import ListPlayouts, RolloutAgent
+from klondike_env.agents.planner.rollout_games import GamesPlayouts
+from klondike_env.agents.planner.rollout_search import SEARCH, begin_searches
 
 from klondike_env.agents import load
 from klondike_env.agents.lists.collins import CollinsAgent
 from klondike_env.agents.lists.greedy import GreedyAgent
 from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, play_out, read_game, read_layout
 from klondike_env.agents.match import play_games
-from klondike_env.agents.planner.rollout import ListPlayouts, RolloutAgent
-from klondike_env.agents.planner.rollout_games import GamesPlayouts
-from klondike_env.agents.planner.rollout_search import SEARCH, begin_searches
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import WON

@@ -32,7 +32,7 @@ CARDS = np.argsort(NUMBERS).astype(np.int64)
 
 FIRST_OF_PAIRS = _set_of(list(range(0, N_CARDS, 2)))
 KINGS = _set_of([_number(KING, suit) for suit in range(N_SUITS)])
-ALL_HOME = _set_of([_number(N_RANKS, suit) for suit in range(N_SUITS)])  # what is wanted after a win
+ALL_ON_FOUNDATIONS = _set_of([_number(N_RANKS, suit) for suit in range(N_SUITS)])  # what is wanted after a win
 _RED = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (1, 2)])
 _BLACK = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (0, 3)])
 

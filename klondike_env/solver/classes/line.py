@@ -13,7 +13,7 @@ from klondike_env.engine.legal import find_moves, is_legal
 from klondike_env.engine.state import N_COLUMNS, TALON
 from klondike_env.rules import RuleParams
 from klondike_env.solver.classes.card_numbering import CARDS, NUMBERS, RANK_BITS
-from klondike_env.solver.classes.moves import TALON_UP, UP, card_of, kind_of
+from klondike_env.solver.classes.moves import COLUMN_TO_FOUNDATION, TALON_TO_FOUNDATION, card_of, kind_of
 
 ILLEGAL = -1
 
@@ -52,22 +52,22 @@ def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
         waste = int(states[i]["waste_size"])
         if waste == 0 or int(states[i]["talon"][waste - 1]) != card:
             return STOCK_ACTION
-    if kind == UP and not is_last(states, i, card):
+    if kind == COLUMN_TO_FOUNDATION and not is_last(states, i, card):
         return onto(int(states[i]["columns"][place, row + 1]), int(CARDS[int(NUMBERS[card]) ^ 1]))
-    if kind in (UP, TALON_UP):
+    if kind in (COLUMN_TO_FOUNDATION, TALON_TO_FOUNDATION):
         return card * N_DESTINATIONS + TO_FOUNDATION
     return landing_action(states, i, card)
 
 
 @kernel
-def write_line(states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray) -> int:
-    """Play a path and write its actions; how many there are, or ILLEGAL if one is not legal.
+def write_line(states: np.ndarray, line: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray) -> int:
+    """Play a line and write its actions; how many there are, or ILLEGAL if one is not legal.
 
-    states: STATE[1], changed in place; path: int64[n]; moves: int64[7], scratch; actions: int64[m], overwritten.
+    states: STATE[1], changed in place; line: int64[n]; moves: int64[7], scratch; actions: int64[m], overwritten.
     """
     count, done = 0, 0
-    while done < len(path) and count < len(actions):
-        kind, card = kind_of(int(path[done])), int(CARDS[card_of(int(path[done]))])
+    while done < len(line) and count < len(actions):
+        kind, card = kind_of(int(line[done])), int(CARDS[card_of(int(line[done]))])
         action = next_action(states, 0, kind, card)
         find_moves(states, 0, rules, 0, moves)
         if not is_legal(moves, action):
@@ -77,4 +77,4 @@ def write_line(states: np.ndarray, path: np.ndarray, rules: RuleParams, moves: n
         count += 1
         if action != STOCK_ACTION and action // N_DESTINATIONS == card:
             done += 1
-    return count if done == len(path) else ILLEGAL
+    return count if done == len(line) else ILLEGAL

@@ -1,4 +1,4 @@
-"""Moves where any tail of a column may be moved: it does not matter on which card a run lies.
+"""Any-tail moves: where any tail of a column may be moved, it does not matter on which card a run lies.
 
 Where any tail may move, runs change hosts freely. Two positions that differ only in which host of a rank
 carries which run are won or lost together, whatever the build rule, so they count as one: a position is
@@ -13,9 +13,12 @@ induction all need the same number of counted moves to a win.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klondike_env.cards import N_RANKS, N_SUITS
+from klondike_env.engine.actions import TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
@@ -26,12 +29,10 @@ from klondike_env.solver.columns.nodes import (
     FLOOR,
     HEADS,
     NEXT,
-    ONTO,
+    ONTO_ANY,
     PLACE,
     TALON,
     TARGETS,
-    TO_FOUNDATION,
-    TO_GAP,
     Game,
     foundation_tops,
     turn_up,
@@ -39,9 +40,16 @@ from klondike_env.solver.columns.nodes import (
 from klondike_env.solver.columns.reach import reach_later, reach_now, take_from_talon
 
 
+class Free(NamedTuple):
+    """Sets of cards that moves between hosts make free to move, or to be built on."""
+
+    uncovered: int  # the column cards that can be uncovered
+    landing: int  # all cards that could land on a column card
+
+
 @kernel
-def find_free(words: np.ndarray, build: int) -> tuple[int, int]:
-    """The column cards that can be uncovered, and all cards that could land on a column card."""
+def find_free(words: np.ndarray, build: int) -> Free:
+    """What moves between hosts can make free."""
     face_up = words[FACE_UP]
     built = face_up & ~(words[HEADS] | words[FLOOR])
     uncovered, landing = face_up & RANK_BITS, 0
@@ -51,11 +59,11 @@ def find_free(words: np.ndarray, build: int) -> tuple[int, int]:
         entry = BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
         uncovered |= (entry & RANK_BITS) << shift
         landing |= (entry >> N_SUITS) << (shift - N_SUITS)
-    return uncovered, landing
+    return Free(uncovered=uncovered, landing=landing)
 
 
 @kernel
-def play_tail(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
+def play_any_tail(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
     """Make a move; what lies on its card goes along."""
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
@@ -114,30 +122,35 @@ def places_of(bits: int, cards: np.ndarray) -> int:
     return places
 
 
+class Targets(NamedTuple):
+    """Sets of cards by where they can go."""
+
+    landing: int  # the cards that could land on a column card
+    wanted: int  # the cards that the foundations take next
+    gap_cards: int  # the cards that a gap takes, none where there is no gap
+
+
 @kernel
-def push_talon(
-    places: int, wanted: int, landing: int, gap_cards: int, cards: np.ndarray, moves: np.ndarray, top: int
-) -> int:
+def push_talon(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
     """Put the moves of talon cards on the stack, the first place last, so that it is tried first."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
-            top = push(bit & gap_cards, TO_GAP, moves, top)
-            top = push(bit & wanted, TO_FOUNDATION, moves, top)
-            top = push(bit & landing, ONTO, moves, top)
+            top = push(bit & targets.gap_cards, TO_GAP, moves, top)
+            top = push(bit & targets.wanted, TO_FOUNDATION, moves, top)
+            top = push(bit & targets.landing, ONTO_ANY, moves, top)
     return top
 
 
 @kernel
-def push_tails(
-    words: np.ndarray, uncovered: int, landing: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int
-) -> int:
+def push_any_tail(words: np.ndarray, free: Free, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
     """Put all moves that may be needed on the stack, the most promising last; its new top."""
-    heads, floor, wanted = words[HEADS], words[FLOOR], words[NEXT]
+    heads, floor, wanted, landing = words[HEADS], words[FLOOR], words[NEXT], free.landing
     built = words[FACE_UP] & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0
     gaps = N_COLUMNS - count_cards(heads | floor)
     gap_cards = game.gap_cards if gaps > 0 else 0
+    targets = Targets(landing=landing, wanted=wanted, gap_cards=gap_cards)
     places = places_of(words[TALON] & (wanted | landing | gap_cards), cards)
     now, later = 0, 0
     if places != 0:
@@ -149,13 +162,13 @@ def push_tails(
     waiting = (heads | built | words[TALON] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
-    top = push(tops & landing, ONTO, moves, top)
+    top = push(tops & landing, ONTO_ANY, moves, top)
     top = push(parked, TO_GAP, moves, top)
     if not game.late_gaps or (gaps == 0 and waiting != 0):
-        top = push(floor & landing, ONTO, moves, top)
-    top = push_talon(later, wanted, landing, gap_cards, cards, moves, top)
+        top = push(floor & landing, ONTO_ANY, moves, top)
+    top = push_talon(later, targets, cards, moves, top)
     top = push(heads & gap_cards, TO_GAP, moves, top)
-    top = push_talon(now, wanted, landing, gap_cards, cards, moves, top)
-    top = push(wanted & uncovered & ~heads, TO_FOUNDATION, moves, top)
-    top = push(heads & landing, ONTO, moves, top)
-    return push(wanted & uncovered & heads, TO_FOUNDATION, moves, top)
+    top = push_talon(now, targets, cards, moves, top)
+    top = push(wanted & free.uncovered & ~heads, TO_FOUNDATION, moves, top)
+    top = push(heads & landing, ONTO_ANY, moves, top)
+    return push(wanted & free.uncovered & heads, TO_FOUNDATION, moves, top)

@@ -27,7 +27,7 @@ from klondike_env.rules import BUILDS
 RANK_BITS = (1 << N_SUITS) - 1  # the four cards of a rank, at the lower end of a set
 ALL_CARDS = (1 << N_CARDS) - 1
 KINGS = RANK_BITS << (N_SUITS * KING)
-ALL_UP = RANK_BITS << N_CARDS  # what the foundations wait for after a win
+ALL_ON_FOUNDATIONS = RANK_BITS << N_CARDS  # what the foundations wait for after a win
 
 # NUMBERS[card]: the number of a card of klondike_env.cards; CARDS is the inverse.
 NUMBERS = [N_SUITS * rank_of(card) + suit_of(card) for card in range(N_CARDS)]

@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from klondike_env.cards import card_at, rank_of, suit_of
-from klondike_env.engine import actions
-from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.rules import Rules
-from klondike_env.solver.columns import nodes
 from klondike_env.solver.columns.card_numbering import BUILDERS, CARDS
+from klondike_env.solver.columns.nodes import TARGETS
 
 _NOTHING = -1
 Arrangement = tuple[int, ...]  # for each host the card built on it, or _NOTHING
@@ -42,22 +41,18 @@ class Replay:
 
     def play(self, move: int) -> None:
         """Play a move of a search, with the draws and the exchanges of runs that it takes."""
-        number, target = divmod(move, nodes.TARGETS)
+        number, destination = divmod(move, TARGETS)
         card = CARDS[number]
         if card in self._talon:
             self._draw_to(card)
-        if target == nodes.TO_FOUNDATION:
+        if destination == TO_FOUNDATION:
             self._uncover(card)
-            self._act(card, actions.TO_FOUNDATION)
-        elif target == nodes.TO_GAP:
-            self._act(card, actions.TO_GAP)
-        elif self._by_columns:
-            self._act(card, ONTO_SUIT + target - nodes.ONTO)
-        else:
-            self._act(card, ONTO_SUIT + suit_of(self._free_host(card)))
+        elif destination != TO_GAP and not self._by_columns:
+            destination = ONTO_SUIT + suit_of(self._free_host(card))
+        self._act(card, destination)
 
     def _draw_to(self, card: int) -> None:
-        """Tap the stock until a card is on top of the waste."""
+        """Draw until a card is on top of the waste."""
         size = len(self._talon)
         while self._waste == 0 or self._talon[self._waste - 1] != card:
             self._waste = 0 if self._waste == size else min(self._waste + self._draw_count, size)
@@ -122,9 +117,9 @@ class Replay:
         """Make one action that is possible as things lie."""
         self.actions.append(card * N_DESTINATIONS + destination)
         run = self._take(card)
-        if destination == actions.TO_GAP:
+        if destination == TO_GAP:
             self._columns[self._columns.index([])] += run
-        elif destination != actions.TO_FOUNDATION:
+        elif destination != TO_FOUNDATION:
             host = card_at(rank_of(card) + 1, destination - ONTO_SUIT)
             next(column for column in self._columns if column and column[-1] == host).extend(run)
 

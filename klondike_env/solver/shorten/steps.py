@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from klondike_env.cards import N_RANKS, N_SUITS
+from klondike_env.engine.actions import ONTO_SUIT, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
@@ -29,18 +30,16 @@ from klondike_env.solver.columns.nodes import (
     FLOOR,
     HEADS,
     NEXT,
-    ONTO,
     PLACE,
     PLACES,
     TALON,
     TARGETS,
-    TO_FOUNDATION,
     UNDER,
     Game,
 )
 from klondike_env.solver.columns.reach import highest_bit, reach_now, waste_places
 from klondike_env.solver.columns.safe import NONE, safe_of
-from klondike_env.solver.columns.whole_runs import column_of, last_cards, play_whole, push_wholes
+from klondike_env.solver.columns.whole_runs import column_of, last_cards, play_whole_run, push_whole_runs
 
 BURIED_SHAPE = (2, N_COLUMNS, N_COLUMNS)
 # The most that one move costs: all of the stock drawn, all of the talon again, and the move.
@@ -71,11 +70,11 @@ def step(words: np.ndarray, move: int, fixed: Fixed) -> int:
     """Make a move; what it costs."""
     number, draw_count = move // TARGETS, fixed.game.draw_count
     if not (words[TALON] >> number) & 1:
-        play_whole(words, move, fixed.cards, draw_count)
+        play_whole_run(words, move, fixed.cards, draw_count)
         return 1
     place = fixed.cards[PLACE, number]
     n_draws = draws_to(words, place, draw_count)
-    play_whole(words, move, fixed.cards, draw_count)
+    play_whole_run(words, move, fixed.cards, draw_count)
     words[BORDER] = place
     return 1 + n_draws
 
@@ -98,11 +97,11 @@ def can_wait(words: np.ndarray, move: int, game: Game) -> bool:
     """
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
-    if target < ONTO or not (words[FACE_UP] & ~(words[HEADS] | words[FLOOR])) & bit:
+    if target in (TO_FOUNDATION, TO_GAP) or not (words[FACE_UP] & ~(words[HEADS] | words[FLOOR])) & bit:
         return False
     column = words[COLUMNS + column_of(words, bit)]
     host = lowest_bit(column & ~((bit << 1) - 1))
-    same = BUILDERS[game.build, number_of(host) % N_SUITS] == BUILDERS[game.build, target - ONTO]
+    same = BUILDERS[game.build, number_of(host) % N_SUITS] == BUILDERS[game.build, target - ONTO_SUIT]
     return same and words[NEXT] & host == 0
 
 
@@ -118,7 +117,7 @@ def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
     if safe != NONE:
         moves[0] = safe * TARGETS + TO_FOUNDATION
         return 1
-    found, count = push_wholes(words, lasts, fixed.cards, fixed.game, moves, 0), 0
+    found, count = push_whole_runs(words, lasts, fixed.cards, fixed.game, moves, 0), 0
     for k in range(found):
         if not can_wait(words, moves[k], fixed.game):
             moves[count] = moves[k]
