@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from klondike_env.agents import Agent
+from klondike_env.agents.base import Agent, PlayMode, Talon
 from klondike_env.engine.actions import N_ACTIONS, RESIGN, name
+from klondike_env.engine.state import WON
 from klondike_env.games import DEFAULT_STALL_LIMIT, Games
 from klondike_env.rules import Rules
-from train.results import PlayedGames, Settings
 
 DEFAULT_BATCH = 1024
 
@@ -20,6 +22,60 @@ Watch = Callable[[np.ndarray], None]
 
 class AgentError(ValueError):
     """An agent broke the protocol; the message names the agent, what it did and where."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How an agent met the game: environment options, and how a network chose its actions.
+
+    Attributes:
+        talon: "draw" (the stock is drawn card by card) or "reach" (seen talon cards played directly).
+        no_repeats: whether actions that lead back to a visited position were masked.
+        auto_finish: whether games ended as won once nothing could go wrong any more.
+        stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
+        play: "argmax" or "sampled" for a network; None for any other agent.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid"}  # where results are read from a file
+
+    talon: Talon = "draw"
+    no_repeats: bool = False
+    auto_finish: bool = True
+    stall_limit: int | None = DEFAULT_STALL_LIMIT
+    play: PlayMode | None = None
+
+
+@dataclass(frozen=True)
+class PlayedGames:
+    """The games of one agent, one entry per deal.
+
+    Attributes:
+        outcome: uint8[n], values of `klondike_env.engine.state`; a resigned game counts as lost.
+        moves: int[n], the move counter at the end.
+        foundation_cards: int[n], 0 to 52, cards on the foundations at the end.
+        seconds: wall time of all games together, that of several workers added up.
+    """
+
+    outcome: np.ndarray
+    moves: np.ndarray
+    foundation_cards: np.ndarray
+    seconds: float
+
+    def __post_init__(self) -> None:
+        n = len(self.outcome)
+        if n == 0:
+            raise ValueError("no games were played; a result needs at least one")
+        for field in ("moves", "foundation_cards"):
+            if len(getattr(self, field)) != n:
+                raise ValueError(f"{field} has {len(getattr(self, field))} entries; outcome has {n}")
+
+    def __len__(self) -> int:
+        return len(self.outcome)
+
+    @property
+    def won(self) -> np.ndarray:
+        """bool[n], whether each game was won."""
+        return np.asarray(self.outcome == WON)
 
 
 def settings_of(agent: Agent, rules: Rules) -> Settings:

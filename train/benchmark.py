@@ -25,6 +25,7 @@ from typing import Annotated, Protocol
 import typer
 from rich.console import Console
 
+from klondike_env.agents.base import PlayMode
 from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
 from klondike_env.rules import PRESETS, Rules
@@ -32,7 +33,7 @@ from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, s
 from train.console import table_console
 from train.files import write_atomically
 from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
-from train.results import BenchmarkResult, Evaluation, Machine, PlayMode, RunResult, VariantResult
+from train.results import BenchmarkResult, Evaluation, Machine, RunResult, VariantResult
 from train.words import PPO, headline, minutes, ppo_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")

@@ -25,14 +25,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from klondike_env.agents import Agent, load
-from klondike_env.agents.match import DEFAULT_BATCH, AgentError, Watch, settings_of
+from klondike_env.agents.match import DEFAULT_BATCH, AgentError, PlayedGames, Watch, settings_of
 from klondike_env.deals import TEST_DEALS
 from klondike_env.engine.state import WON
 from klondike_env.rules import PRESETS, Rules, preset, rules_of
 from klondike_env.work import WorkerDied
 from train.console import check_can_be_written, fail, table_console
 from train.files import write_atomically
-from train.results import Evaluation, PlayedGames
+from train.results import Evaluation
 from train.shared_games import SharedGames
 
 CUSTOM = "custom"

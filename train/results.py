@@ -7,77 +7,23 @@ per-game arrays of `PlayedGames`, which are summed up in an `AgentResult`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from klondike_env.engine.state import STALLED, TRUNCATED, WON
+from klondike_env.agents.match import PlayedGames, Settings
+from klondike_env.engine.state import STALLED, TRUNCATED
 from klondike_env.intervals import Interval, wilson_interval
 from train.statistics import count_pairs, difference_interval, mcnemar_p_value
-
-PlayMode = Literal["argmax", "sampled"]
-Talon = Literal["draw", "reach"]
 
 
 class Record(BaseModel):
     """Base of all results: never changed once made, unknown fields refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Settings(Record):
-    """How an agent met the game: environment options, and how a network chose its actions.
-
-    Attributes:
-        talon: "draw" (stock tapped card by card) or "reach" (seen talon cards played directly).
-        no_repeats: whether plays that lead back to a visited position were masked.
-        auto_finish: whether games ended as won once nothing could go wrong any more.
-        stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
-        play: "argmax" or "sampled" for a network; None for any other agent.
-    """
-
-    talon: Talon = "draw"
-    no_repeats: bool = False
-    auto_finish: bool = True
-    stall_limit: int | None = 250
-    play: PlayMode | None = None
-
-
-@dataclass(frozen=True)
-class PlayedGames:
-    """The games of one agent, one entry per deal.
-
-    Attributes:
-        outcome: uint8[n], values of `klondike_env.engine.state`; a resigned game counts as lost.
-        moves: int[n], the move counter at the end.
-        foundation_cards: int[n], 0 to 52, cards on the foundations at the end.
-        seconds: wall time of all games together, that of several workers added up.
-    """
-
-    outcome: np.ndarray
-    moves: np.ndarray
-    foundation_cards: np.ndarray
-    seconds: float
-
-    def __post_init__(self) -> None:
-        n = len(self.outcome)
-        if n == 0:
-            raise ValueError("no games were played; a result needs at least one")
-        for name in ("moves", "foundation_cards"):
-            if len(getattr(self, name)) != n:
-                raise ValueError(f"{name} has {len(getattr(self, name))} entries; outcome has {n}")
-
-    def __len__(self) -> int:
-        return len(self.outcome)
-
-    @property
-    def won(self) -> np.ndarray:
-        """bool[n], whether each game was won."""
-        return np.asarray(self.outcome == WON)
 
 
 class AgentResult(Record):

@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from klondike_env.agents import Agent
-from klondike_env.agents.match import Watch, play_games
+from klondike_env.agents.match import PlayedGames, Watch, play_games
 from klondike_env.result_file import ResultFile
 from klondike_env.rules import Rules
 from klondike_env.work import is_here, packed, share
-from train.results import PlayedGames
 
 # Work is handed out in chunks of deals: a few to see how long a game takes, then as many as take some seconds. At
 # the end of each chunk games peter out, so where nothing is kept or shared there is one chunk.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from train.results import AgentResult, Comparison, Evaluation, Settings, VariantResult
+from klondike_env.agents.match import Settings
+from train.results import AgentResult, Comparison, Evaluation, VariantResult
 
 PPO = "ppo"  # the network in the play mode that its configuration names
 OTHER_MODES = ("ppo argmax", "ppo sampled")  # the same network in the other mode

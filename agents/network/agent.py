@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from klondike_env.agents.base import Agent, Talon
+from klondike_env.agents.base import Agent, PlayMode, Talon
 from klondike_env.agents.chance import write_uniforms
 from klondike_env.agents.network.network import PolicyNetwork
 from klondike_env.engine.actions import RESIGN
@@ -24,7 +24,6 @@ from klondike_env.games import Games
 from klondike_env.observation import Observer
 from klondike_env.rules import Rules
 
-PlayMode = Literal["argmax", "sampled"]
 _FORMAT = "klondike_env policy 1"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from klondike_env.agents.match import PlayedGames, Settings
 from klondike_env.engine.state import LOST, STALLED, WON
 from klondike_env.rules import PRESETS
 from train.results import (
@@ -14,9 +15,7 @@ from train.results import (
     CurvePoint,
     Evaluation,
     Machine,
-    PlayedGames,
     RunResult,
-    Settings,
     VariantResult,
 )
 

@@ -10,11 +10,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
+from klondike_env.agents.match import PlayedGames, Settings
 from klondike_env.engine.state import LOST, WON
 from klondike_env.rules import PRESETS
 from train.benchmark import TRAINING_FILE, app, choose_directory, describe_machine, run_benchmark
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config
-from train.results import BenchmarkResult, CurvePoint, Evaluation, PlayedGames, RunResult, Settings
+from train.results import BenchmarkResult, CurvePoint, Evaluation, RunResult
 
 DISTINCT = ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"]
 CHECKOUT = Path(__file__).parents[2]

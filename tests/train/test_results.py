@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from klondike_env.agents.match import PlayedGames, Settings
 from klondike_env.engine.state import LOST, STALLED, TRUNCATED, WON
-from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, PlayedGames, Settings, describe_deals
+from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, describe_deals
 
 GAMES = PlayedGames(
     outcome=np.array([WON, LOST, STALLED, TRUNCATED], dtype=np.uint8),
