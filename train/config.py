@@ -27,10 +27,10 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from klondike_env.agents.base import PlayMode, Talon
 from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
 from klondike_env.rules import PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
-from train.results import PlayMode, Talon
 
 
 class ConfigError(ValueError):

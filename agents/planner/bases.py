@@ -123,7 +123,7 @@ class AgentBase:
 
     def eliminate(self, contest: Contest, start: int, stop: int) -> int:
         """See `Base.eliminate`."""
-        left, sample = int(contest.count[0]), start
+        left, sample = int(contest.n_candidates[0]), start
         while sample < stop and left > 1:
             end = min(sample + ROUND - sample % ROUND, stop)
             self.evaluate(contest, sample, end)
@@ -134,7 +134,7 @@ class AgentBase:
 
     def evaluate(self, contest: Contest, start: int, stop: int) -> None:
         """See `Base.evaluate`."""
-        alive = np.flatnonzero(contest.alive[: contest.count[0]])
+        alive = np.flatnonzero(contest.alive[: contest.n_candidates[0]])
         contest.verdicts[alive, start:stop] = UNSOLVABLE_INDEX
         acting = alive[contest.actions[alive] != RESIGN]
         states = np.zeros((len(acting), stop - start), dtype=contest.views.dtype)

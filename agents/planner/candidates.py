@@ -56,7 +56,7 @@ class Positions(NamedTuple):
         actions: int64[MAX_POSITIONS], the action that leads from that position to it.
         table: uint64[2 * MAX_POSITIONS], a hash table of the keys.
         moves: int64[N_DESTINATIONS + 1], scratch.
-        count: int64[1], how many positions there are.
+        n_found: int64[1], how many positions there are.
     """
 
     records: np.ndarray
@@ -65,7 +65,7 @@ class Positions(NamedTuple):
     actions: np.ndarray
     table: np.ndarray
     moves: np.ndarray
-    count: np.ndarray
+    n_found: np.ndarray
 
     @classmethod
     def empty(cls) -> Positions:
@@ -89,14 +89,14 @@ class Candidates(NamedTuple):
         actions: int64[MAX_CANDIDATES]; RESIGN for giving up.
         keys: uint64[MAX_CANDIDATES], equal for candidates that lead to the same possibilities.
         base_line: int64[n], the base's own moves before its candidate, padded with NONE.
-        count: int64[1], how many candidates there are.
+        n_found: int64[1], how many candidates there are.
     """
 
     positions: np.ndarray
     actions: np.ndarray
     keys: np.ndarray
     base_line: np.ndarray
-    count: np.ndarray
+    n_found: np.ndarray
 
     @classmethod
     def empty(cls) -> Candidates:
@@ -143,7 +143,7 @@ class Decision:
     @property
     def n_candidates(self) -> int:
         """How many candidates there are."""
-        return int(self.candidates.count[0])
+        return int(self.candidates.n_found[0])
 
     def begin(self, state: np.ndarray) -> None:
         """Let the player be in a state, STATE."""
@@ -191,15 +191,15 @@ class Decision:
 @kernel
 def add_legal(action: int, candidates: Candidates) -> None:
     """Add an action of the first position."""
-    k = candidates.count[0]
+    k = candidates.n_found[0]
     candidates.positions[k], candidates.actions[k] = 0, action
-    candidates.count[0] = k + 1
+    candidates.n_found[0] = k + 1
 
 
 @kernel
 def list_legal(records: np.ndarray, mask: np.ndarray, base_action: int, candidates: Candidates) -> int:
     """See `Decision.list_legal`. Of equal candidates the first wins, so the most promising kinds come first."""
-    candidates.count[0] = 0
+    candidates.n_found[0] = 0
     base = NONE
     gives_up = base_action == RESIGN or mask[base_action] == 0
     if gives_up and int(records[0]["since_progress"]) >= _PATIENCE:
@@ -207,7 +207,7 @@ def list_legal(records: np.ndarray, mask: np.ndarray, base_action: int, candidat
     for place in range(N_PRIORITIES):
         for action in range(N_ACTIONS):
             if mask[action] and priority(records, 0, action) == place:
-                base = candidates.count[0] if action == base_action else base
+                base = candidates.n_found[0] if action == base_action else base
                 add_legal(action, candidates)
     return base
 
@@ -305,7 +305,7 @@ def are_alike(action: int, other: int) -> bool:
 @kernel
 def add_irreversible(positions: Positions, i: int, action: int, candidates: Candidates, rules: RuleParams) -> None:
     """Add an action in position `i`, unless there is a candidate like it or no room."""
-    n = candidates.count[0]
+    n = candidates.n_found[0]
     if n == MAX_CANDIDATES:
         return
     key, n_alike = key_after(positions.records, i, action, rules), 0
@@ -315,13 +315,13 @@ def add_irreversible(positions: Positions, i: int, action: int, candidates: Cand
         n_alike += are_alike(action, candidates.actions[k])
     if n_alike < _MOST_ALIKE:
         candidates.positions[n], candidates.actions[n], candidates.keys[n] = i, action, key
-        candidates.count[0] = n + 1
+        candidates.n_found[0] = n + 1
 
 
 @kernel
 def add_position(positions: Positions, i: int, action: int, rules: RuleParams) -> None:
     """Add the position after a reversible move in position `i`, unless it is known or there is no room."""
-    n = positions.count[0]
+    n = positions.n_found[0]
     if n == MAX_POSITIONS:
         return
     records, card = positions.records, action // N_DESTINATIONS
@@ -331,7 +331,7 @@ def add_position(positions: Positions, i: int, action: int, rules: RuleParams) -
         records[n] = records[i]
         apply(records, n, action, rules)
         positions.keys[n], positions.previous[n], positions.actions[n] = key, i, action
-        positions.count[0] = n + 1
+        positions.n_found[0] = n + 1
 
 
 @kernel
@@ -340,9 +340,9 @@ def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleP
     positions.table[:] = 0
     positions.keys[0] = position_key(positions.records, 0, rules)
     insert(positions.table, positions.keys[0])
-    positions.count[0], candidates.count[0] = 1, 0
+    positions.n_found[0], candidates.n_found[0] = 1, 0
     i = 0
-    while i < positions.count[0]:
+    while i < positions.n_found[0]:
         find_moves(positions.records, i, rules, reach, positions.moves)
         for destination in range(N_DESTINATIONS):
             cards = positions.moves[destination]
@@ -415,10 +415,10 @@ def follow_base(positions: Positions, candidates: Candidates, base: ListBase, ru
 @kernel
 def enter_base(positions: Positions, action: int, candidates: Candidates, rules: RuleParams) -> int:
     """Let the base's action take the place of the candidate with the same key, or come last; where it is."""
-    key, n, k = key_after(positions.records, _BASE_POSITION, action, rules), candidates.count[0], 0
+    key, n, k = key_after(positions.records, _BASE_POSITION, action, rules), candidates.n_found[0], 0
     while k < n and candidates.keys[k] != key:
         k += 1
     k = min(k, MAX_CANDIDATES - 1)
-    candidates.count[0] = max(n, k + 1)
+    candidates.n_found[0] = max(n, k + 1)
     candidates.positions[k], candidates.actions[k], candidates.keys[k] = _BASE_POSITION, action, key
     return k

@@ -29,7 +29,7 @@ def points_of(contest: Contest, k: int, n: int, values: np.ndarray) -> float:
 def leader(contest: Contest, n: int, values: np.ndarray) -> int:
     """The candidate with the best verdicts in `n` determinizations, the first of equals."""
     best, most = 0, -1.0
-    for k in range(contest.count[0]):
+    for k in range(contest.n_candidates[0]):
         if contest.alive[k]:
             points = points_of(contest, k, n, values)
             if points > most:
@@ -70,7 +70,7 @@ def drop_behind(contest: Contest, n: int, values: np.ndarray) -> int:
     best, base, left = leader(contest, n, values), contest.base[0], 0
     if base >= 0 and contest.alive[base] and standard_errors(contest, base, best, n, values) == 0:
         best = base
-    for k in range(contest.count[0]):
+    for k in range(contest.n_candidates[0]):
         if contest.alive[k] and k != best and is_out(contest, k, best, n, values):
             contest.alive[k] = False
         left += contest.alive[k]
@@ -80,7 +80,7 @@ def drop_behind(contest: Contest, n: int, values: np.ndarray) -> int:
 @kernel
 def eliminate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> int:
     """Go through the determinizations `start` to `stop` - 1, or until one candidate is left; how many are done then."""
-    left, sample = contest.count[0], start
+    left, sample = contest.n_candidates[0], start
     while sample < stop and left > 1:
         evaluate(contest, sample, sample + 1, evaluator)
         sample += 1
@@ -94,7 +94,7 @@ def winner(contest: Contest, n: int, z: float, values: np.ndarray) -> int:
     """The best candidate after `n` determinizations, but the base's unless it leads that by `z` standard errors."""
     base = contest.base[0]
     if base >= 0 and contest.alive[base]:
-        for k in range(contest.count[0]):
+        for k in range(contest.n_candidates[0]):
             lead = standard_errors(contest, base, k, n, values)
             contest.alive[k] = contest.alive[k] and (k == base or (lead > 0 and lead >= z))
     return leader(contest, n, values)

@@ -85,7 +85,7 @@ class Contest(NamedTuple):
         actions: int64[MAX_CANDIDATES]; RESIGN for giving up.
         alive: bool[MAX_CANDIDATES], whether it has not been eliminated.
         verdicts: uint8[MAX_CANDIDATES, samples], the index of the solver's verdict, or WON_BY_BASE.
-        count: int64[1], how many candidates there are.
+        n_candidates: int64[1], how many there are.
         base: int64[1], which of them is the base's, or NONE.
         seed: uint64[1], of the determinizations.
         trial: STATE[1], scratch.
@@ -96,7 +96,7 @@ class Contest(NamedTuple):
     actions: np.ndarray
     alive: np.ndarray
     verdicts: np.ndarray
-    count: np.ndarray
+    n_candidates: np.ndarray
     base: np.ndarray
     seed: np.ndarray
     trial: np.ndarray
@@ -126,8 +126,8 @@ def n_determinizations(n_unseen: int) -> float:
 @kernel
 def enter(records: np.ndarray, candidates: Candidates, base: int, seed: np.uint64, contest: Contest) -> None:
     """Begin a contest of all candidates. records: STATE[n], in which they act; base: the base's candidate, or NONE."""
-    contest.count[0], contest.base[0], contest.seed[0] = candidates.count[0], base, seed
-    for k in range(contest.count[0]):
+    contest.n_candidates[0], contest.base[0], contest.seed[0] = candidates.n_found[0], base, seed
+    for k in range(contest.n_candidates[0]):
         contest.views[k] = records[candidates.positions[k]]
         hide_unseen(contest.views, k)
         contest.actions[k] = candidates.actions[k]
@@ -215,6 +215,6 @@ def verdict_on(contest: Contest, k: int, sample: int, evaluator: Evaluator) -> i
 def evaluate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> None:
     """Try all candidates that are alive on the determinizations `start` to `stop` - 1."""
     for sample in range(start, stop):
-        for k in range(contest.count[0]):
+        for k in range(contest.n_candidates[0]):
             if contest.alive[k]:
                 contest.verdicts[k, sample] = verdict_on(contest, k, sample, evaluator)
