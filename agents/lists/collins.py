@@ -25,9 +25,16 @@ from klondike_env.agents.lists.board import NO_CARD, fits, fitting, last_card, o
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import column_tops, foundation_tops, has_gap, run_heads, wanted_cards
+from klondike_env.engine.queries import (
+    column_tops,
+    foundation_tops,
+    has_gap,
+    may_redeal,
+    run_heads,
+    wanted_cards,
+    waste_top,
+)
 from klondike_env.engine.state import N_COLUMNS, PLAYING
-from klondike_env.engine.talon import may_redeal, waste_top
 from klondike_env.rules import RuleParams, Rules
 
 NOTHING = RESIGN  # what a step returns that does not apply
