@@ -15,14 +15,14 @@ from klondike_env.cards import N_CARDS
 from klondike_env.checks import check_choice, check_flag, check_whole_number
 from klondike_env.deals import CUSTOM_DEAL, check_deck, decks_of
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, step_games
+from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, open_games, step_games
 from klondike_env.engine.determinize import determinize_games, draw_seeds
 from klondike_env.engine.faults import check_record
 from klondike_env.engine.legal import N_MOVE_SETS
-from klondike_env.engine.outcome import NO_LIMIT, Options, Setup
-from klondike_env.engine.restore import index_records, resume_games, settle_records
+from klondike_env.engine.restore import index_records, settle_records
 from klondike_env.engine.sampling import sample_actions
 from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
+from klondike_env.engine.setup import NO_LIMIT, Options, Setup, pack
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
 from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
 from klondike_env.engine.views import write_views
@@ -108,7 +108,7 @@ class Games:
             scheme=scheme(reward),
         )
         self.threads = check_whole_number("threads", threads, 1)
-        self._packed = self.setup.packed()
+        self._packed = pack(self.setup)
         self.states = new_states(n)
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
         self.masks = np.ones((n if masks else 0, N_ACTIONS), dtype=np.int8)
@@ -159,8 +159,13 @@ class Games:
         rows = self._rows(rows)
         if len(decks) != len(rows):
             raise ValueError(f"{len(decks)} deals are given for {len(rows)} games")
-        deal_games(self.states, self.turns, self._visited, self.masks, rows, decks, self._packed)
+        deal_games(self.states, self.turns, rows, decks, self._packed)
+        self._open(rows)
         self.deals[rows] = deals
+
+    def _open(self, rows: np.ndarray) -> None:
+        """Find the legal moves of games that go on from anything but a step."""
+        open_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
 
     def step(
         self, actions: np.ndarray, active: np.ndarray | None = None, then: Callable[[slice], Any] | None = None
@@ -253,7 +258,7 @@ class Games:
         versions = self.turns["version"][rows]
         self.turns[rows] = np.zeros((), dtype=TURN)
         self.turns["version"][rows] = versions
-        resume_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
+        self._open(rows)
 
     def start_positions(self, records: Any, rows: Any = None) -> None:
         """Let games go on from positions of any origin; nothing changes unless all of them can be played.
@@ -306,7 +311,7 @@ class Games:
         self.turns[row]["illegal"] = game.illegal
         self.turns[row]["visited_count"] = len(game.visited)
         self._visited[row, : len(game.visited)] = game.visited
-        resume_games(self.states, self.turns, self._visited, self.masks, np.array([row]), self._packed)
+        self._open(np.array([row]))
 
     def take(self, rows: Any) -> Games:
         """Copies of some games as a batch of its own; a row may be named more than once. rows: int[m]."""
@@ -362,7 +367,7 @@ class Games:
         """
         rows = self._rows(rows)
         seeds, cards = draw_seeds(rng, len(rows)), np.zeros(N_CARDS, dtype=np.uint8)
-        determinize_games(self.states, self.turns, self._visited, rows, seeds, cards, self._packed)
+        determinize_games(self.states, self.turns, self._visited, rows, seeds, cards)
         self.deals[rows] = CUSTOM_DEAL
 
     def _rows(self, rows: Any) -> np.ndarray:

@@ -6,14 +6,14 @@ rule list we know of. It plays the first of these that applies:
        the waste onto a column
     2  the top of a column to its foundation, then the top of the waste
     3  a card from its foundation back onto a column, if a run or the top of the waste then fits on it
-    4  part of a run onto the twin of a buried card that its foundation needs next
+    4  part of a run onto the twin of a buried card that its foundation takes next
     5  draw
     6  redeal, if anything but drawing happened in this pass
     7  give up
 
-Every play is checked against the rules of the game at hand, which carries the list over to any
+Every move is checked against the rules of the game at hand, which carries the list over to any
 variant. In Thumb and Pouch any run that uncovers a card may fill an empty column, so may the top of
-the waste; step 3 never applies; and a twin is a card of the same rank that the part run may lie on.
+the waste; step 3 never applies; and a twin is any card of the same rank on which that part of a run may lie.
 """
 
 from __future__ import annotations
@@ -23,11 +23,18 @@ import numpy as np
 from klondike_env.agents.base import Agent
 from klondike_env.agents.lists.board import NO_CARD, fits, fitting, last_card, onto, run_head, waste_card
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
+from klondike_env.engine.card_sets import bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import column_tops, foundation_tops, has_gap, run_heads, wanted_cards
+from klondike_env.engine.queries import (
+    column_tops,
+    foundation_tops,
+    gap_takes,
+    may_redeal,
+    run_heads,
+    wanted_cards,
+    waste_top,
+)
 from klondike_env.engine.state import N_COLUMNS, PLAYING
-from klondike_env.engine.talon import may_redeal, waste_top
 from klondike_env.rules import RuleParams, Rules
 
 NOTHING = RESIGN  # what a step returns that does not apply
@@ -78,7 +85,7 @@ def move_waste(views: np.ndarray, i: int, room: int, gaps: int, rules: RuleParam
 
 
 @kernel
-def put_up(views: np.ndarray, i: int, tops: int, wanted: int) -> int:
+def send_to_foundation(views: np.ndarray, i: int, tops: int, wanted: int) -> int:
     """Step 2: a card to its foundation, from the columns left to right, then from the waste.
 
     tops: the set of the columns' last cards; wanted: the set of cards that the foundations take next.
@@ -130,16 +137,16 @@ def split_run(views: np.ndarray, i: int, buried: int, room: int, rules: RulePara
 
 
 @kernel
-def play_card(views: np.ndarray, i: int, rules: RuleParams) -> int:
-    """Steps 1 to 4: the first card play that applies, or NOTHING."""
+def move_card(views: np.ndarray, i: int, rules: RuleParams) -> int:
+    """Steps 1 to 4: the first move of a card that applies, or NOTHING."""
     tops, wanted = column_tops(views, i), wanted_cards(views, i)
     room = fitting(tops, rules)
-    gaps = GAP_SETS[rules.gaps] if has_gap(views, i) else 0
+    gaps = gap_takes(views, i, rules)
     action = move_run(views, i, room, gaps, rules)
     if action == NOTHING:
         action = move_waste(views, i, room, gaps, rules)
     if action == NOTHING:
-        action = put_up(views, i, tops, wanted)
+        action = send_to_foundation(views, i, tops, wanted)
     if action == NOTHING:
         action = worry_back(views, i, room, rules)
     if action == NOTHING:
@@ -156,7 +163,7 @@ def choose(views: np.ndarray, i: int, rules: RuleParams, moved: np.ndarray) -> i
     """
     if views[i]["steps"] == 0:
         moved[i] = 0
-    action = play_card(views, i, rules)
+    action = move_card(views, i, rules)
     if action != NOTHING:
         moved[i] = 1
         return action
@@ -178,7 +185,7 @@ def choose_all(views: np.ndarray, rules: RuleParams, moved: np.ndarray, actions:
 
 
 class CollinsAgent(Agent):
-    """Plays Collins' priority list, stock tapped card by card, and gives up when a pass brought nothing."""
+    """Plays Collins' priority list, drawing card by card, and gives up when a pass brought nothing."""
 
     name = "collins"
     talon = "draw"

@@ -23,15 +23,24 @@ from klondike_env.agents.lists.list_player import GAME, LAYOUT
 from klondike_env.agents.tuned.agent import Marking, choose_tuned
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_ACTIONS, N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.apply import apply, face_down_total
+from klondike_env.engine.apply import apply
 from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import column_tops, find_moves, floor_cards, run_heads, wanted_cards
+from klondike_env.engine.legal import find_moves
 from klondike_env.engine.mixer import mix
+from klondike_env.engine.queries import (
+    column_tops,
+    face_down_total,
+    floor_cards,
+    run_heads,
+    stock_is_live,
+    talon_cards,
+    wanted_cards,
+)
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
-from klondike_env.engine.talon import draw_or_redeal, stock_is_live
-from klondike_env.rules import UNLIMITED, RuleParams, Rules
+from klondike_env.engine.talon import comes_up, draw_or_redeal, redeals_are_unlimited
+from klondike_env.rules import RuleParams, Rules
 from klondike_env.solver.classes.visited import insert
 
 MAX_CANDIDATES = 128  # legal actions are 88 at most
@@ -248,28 +257,18 @@ def send_all_to_foundations(states: np.ndarray, i: int, pinned: int, rules: Rule
 
 
 @kernel
-def talon_cards(states: np.ndarray, i: int) -> int:
-    """The set of the talon's cards."""
-    cards = 0
-    for index in range(int(states[i]["talon_size"])):
-        cards |= bit_of(int(states[i]["talon"][index]))
-    return cards
-
-
-@kernel
 def class_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
     """A key of a position and of those that differ from it only in what lies on which of equal hosts."""
-    waste, redeals = int(states[i]["waste_size"]), int(states[i]["redeals_used"])
-    if rules.redeals == UNLIMITED:
-        is_pure = waste % rules.draw_count == 0 or waste == int(states[i]["talon_size"])
-        waste, redeals = 0 if is_pure else waste, 0
+    size, waste, redeals = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["redeals_used"])
+    if redeals_are_unlimited(rules.redeals):
+        waste, redeals = 0 if comes_up(waste, size, rules.draw_count) else waste, 0
     word = waste | redeals << 8
     for suit in range(N_SUITS):
         word |= int(states[i]["foundation"][suit]) << (24 + 4 * suit)
     for column in range(N_COLUMNS):
         word |= int(states[i]["face_down"][column]) << (40 + 3 * column)
     key = mix(np.uint64(word))
-    key = mix(key ^ np.uint64(talon_cards(states, i)))
+    key = mix(key ^ np.uint64(talon_cards(states, i, (1 << size) - 1)))
     if rules.whole_runs:
         return mix(key ^ position_key(states, i, rules))
     key = mix(key ^ np.uint64(states[i]["face_up"]))
@@ -354,7 +353,11 @@ def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleP
                     add_position(positions, i, action, rules)
                 else:
                     add_irreversible(positions, i, action, candidates, rules)
-        if i == 0 and not (reach and rules.redeals == UNLIMITED) and stock_is_live(positions.records, 0, rules):
+        if (
+            i == 0
+            and not (reach and redeals_are_unlimited(rules.redeals))
+            and stock_is_live(positions.records, 0, rules)
+        ):
             # Whatever is reversible can be done after the draw as well, so one candidate is enough.
             add_irreversible(positions, 0, STOCK_ACTION, candidates, rules)
         i += 1
@@ -372,7 +375,7 @@ def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -
     base.trial[0] = states[i]  # of which there is one, as of what the lists remember
     if base.is_tuned:
         return choose_tuned(base.trial, 0, rules, base.marking, base.returned, base.games, base.layouts)
-    reach = rules.redeals == UNLIMITED
+    reach = redeals_are_unlimited(rules.redeals)
     base.moved[0] = 1
     action = choose(base.trial, 0, rules, base.moved)
     while reach and action == STOCK_ACTION and not draw_or_redeal(base.trial, 0, rules):

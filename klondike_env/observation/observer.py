@@ -10,10 +10,10 @@ from gymnasium import spaces
 
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.outcome import Setup
+from klondike_env.engine.setup import Setup, pack
 from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
 from klondike_env.games import Games
-from klondike_env.observation.encoding import encode_games, follow_games
+from klondike_env.observation.encoding import ObserverSetup, encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
     HIGHS,
@@ -65,8 +65,7 @@ class Observer:
     def __init__(self, form: str, setup: Setup, *, thoughtful: bool = False) -> None:
         self.form = form
         self.space = single_space(form)
-        self._packed = setup.packed()
-        self._thoughtful = int(thoughtful)
+        self._packed = pack(ObserverSetup(setup, int(thoughtful)))
         self._scales = _FLAT_SCALES if form == "flat" else _UNIT_SCALES
         self._games: Games | None = None
 
@@ -80,7 +79,7 @@ class Observer:
 
     def _encode(self, states: np.ndarray, scales: np.ndarray) -> np.ndarray:
         out = np.empty((len(states), N_VALUES), dtype=scales.dtype)
-        encode_games(states, self._packed, self._thoughtful, scales, out)
+        encode_games(states, self._packed, scales, out)
         return out
 
     def follow(self, games: Games) -> np.ndarray:
@@ -105,7 +104,7 @@ class Observer:
         assert self._games is not None  # follower() came first
         arrays = (self._games.states, self._games.turns, self._versions, self._followed)
         states, turns, versions, followed = part(arrays, rows)
-        follow_games(states, turns, versions, followed, self._packed, self._thoughtful, self._scales)
+        follow_games(states, turns, versions, self._packed, self._scales, followed)
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""

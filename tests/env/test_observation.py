@@ -68,19 +68,19 @@ def expected_talon(view, rules):
         }
         for index, card in enumerate(cards)
     }
-    taps, position = 0, waste
+    draws, position = 0, waste
     if waste:
-        fields[cards[waste - 1]]["this_sweep"] = 1
+        fields[cards[waste - 1]]["before_redeal"] = 1
     while position < size and min(position + rules.draw_count, size) <= seen:
-        position, taps = min(position + rules.draw_count, size), taps + 1
-        fields[cards[position - 1]].update(this_sweep=1, taps=taps)
+        position, draws = min(position + rules.draw_count, size), draws + 1
+        fields[cards[position - 1]].update(before_redeal=1, draws=draws)
     redeal_left = rules.redeals is None or int(view["redeals_used"]) < rules.redeals
     if seen == size and waste and redeal_left:
-        taps, position = taps + 1, 0
+        draws, position = draws + 1, 0
         while position < size:
-            position, taps = min(position + rules.draw_count, size), taps + 1
-            if "this_sweep" not in fields[cards[position - 1]]:
-                fields[cards[position - 1]].update(next_sweep=1, taps=taps)
+            position, draws = min(position + rules.draw_count, size), draws + 1
+            if "before_redeal" not in fields[cards[position - 1]]:
+                fields[cards[position - 1]].update(after_redeal=1, draws=draws)
     return fields
 
 
@@ -243,7 +243,7 @@ def test_thoughtful_shows_every_card_and_changes_no_mask():
         np.testing.assert_array_equal(info["action_mask"], open_info["action_mask"])
         assert shown["cards"][:, names.index("unseen")].sum() == 0
         known = hidden["cards"][:, names.index("unseen")] == 0
-        for name in ("tableau", "foundation", "cards_above", "taps", "this_sweep", "next_sweep", "phase"):
+        for name in ("tableau", "foundation", "cards_above", "draws", "before_redeal", "after_redeal", "phase"):
             k = names.index(name)
             np.testing.assert_array_equal(hidden["cards"][known, k], shown["cards"][known, k])
         action = int(np.flatnonzero(info["action_mask"])[0])
