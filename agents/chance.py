@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.agents.lists.board import NO_CARD, last_card, waste_card
+from klondike_env.agents.board import NO_CARD, last_card, waste_card
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix

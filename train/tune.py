@@ -1,4 +1,4 @@
-"""Finding the weights of the agent `tuned`: an evolution of weights, each generation judged on fresh deals.
+"""Finding the weights of the agent `tuned`: an evolution of weights, each generation evaluated on fresh deals.
 
     python -m train.tune --variant draw3 --minutes 10
 
@@ -15,9 +15,10 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
-from klondike_env.agents.tuned.agent import Marking, play_out_tuned
-from klondike_env.agents.tuned.weights import WEIGHTS, table_for, weights_for
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, read_position
+from klondike_env.agents.tuned.agent import Scoring, play_out_tuned
+from klondike_env.agents.tuned.pair_table import table_for
+from klondike_env.agents.tuned.weights import WEIGHTS, weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.engine.jit import kernel
 from klondike_env.games import Games
@@ -27,23 +28,21 @@ from train.console import fail
 POPULATION, PARENTS = 32, 8
 SHARE_VARIED = 0.3  # of the weights of each child
 _LEAST_SPREAD = 300.0  # of the variation of a weight, at first
-_LAST_SPREAD = 0.06  # of the variation in the end, as a part of that at first
+_LAST_SPREAD = 0.06  # of the variation in the end, as a fraction of that at first
 
 
 @kernel
-def count_wins(states: np.ndarray, rules: RuleParams, marking: Marking, games: np.ndarray, layouts: np.ndarray) -> int:
-    """How many fresh games are won with these marks. scratch are games: GAME[1], layouts: LAYOUT[1]."""
+def count_wins(states: np.ndarray, rules: RuleParams, scoring: Scoring, games: np.ndarray, layouts: np.ndarray) -> int:
+    """How many fresh games are won with these scores. games: GAME[1], layouts: LAYOUT[1], scratch."""
     wins = 0
     for i in range(len(states)):
-        read_layout(states, i, layouts)
-        read_game(states, i, games, 0)
-        index_talon(states, i, layouts, games, 0)
-        wins += play_out_tuned(games, 0, layouts, rules, NEVER, marking)
+        read_position(states, i, games, layouts)
+        wins += play_out_tuned(games, 0, layouts, rules, NEVER, scoring)
     return wins
 
 
-class Judge:
-    """Win rates under some rules."""
+class Arena:
+    """Fresh games under some rules, and how often scores win them."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -55,16 +54,16 @@ class Judge:
         games.deal(np.arange(first, first + n))
         return games.states
 
-    def marking(self, weights: np.ndarray) -> Marking:
-        """Marks by these weights, float64[k], as the fields of WEIGHTS, and by the table in use."""
-        return Marking.by(weights.round().astype(np.int64).view(WEIGHTS), table_for(self._rules))
+    def scoring(self, weights: np.ndarray) -> Scoring:
+        """Scores by these weights, float64[k], as the fields of WEIGHTS, and by the table in use."""
+        return Scoring.by(weights.round().astype(np.int64).view(WEIGHTS), table_for(self._rules))
 
-    def win_rate(self, marking: Marking, states: np.ndarray) -> float:
-        """The part of the games that is won."""
-        return count_wins(states, self._rules.params(), marking, *self._scratch) / len(states)
+    def win_rate(self, scoring: Scoring, states: np.ndarray) -> float:
+        """The share of the games that is won."""
+        return count_wins(states, self._rules.params(), scoring, *self._scratch) / len(states)
 
 
-def evolve(judge: Judge, centre: np.ndarray, games: int, seconds: float, rng: np.random.Generator) -> np.ndarray:
+def evolve(arena: Arena, centre: np.ndarray, games: int, seconds: float, rng: np.random.Generator) -> np.ndarray:
     """Weights that win more, int64[k], found within a time from those given. games: of each generation."""
     centre = centre.astype(np.float64)
     spread = np.maximum(_LEAST_SPREAD, np.abs(centre) / 8)
@@ -73,11 +72,11 @@ def evolve(judge: Judge, centre: np.ndarray, games: int, seconds: float, rng: np
     shares /= shares.sum()
     first, start = int(rng.integers(TRAINING_DEALS.start, TRAINING_DEALS.start + 2**40)), time.process_time()
     while (spent := time.process_time() - start) < seconds:
-        states = judge.deal(first, games)
+        states = arena.deal(first, games)
         first += games
         varied = rng.random((POPULATION, len(centre))) < SHARE_VARIED
         children = centre + varied * rng.normal(size=varied.shape) * spread * _LAST_SPREAD ** (spent / seconds)
-        rates = np.array([judge.win_rate(judge.marking(child), states) for child in children])
+        rates = np.array([arena.win_rate(arena.scoring(child), states) for child in children])
         best = np.argsort(-rates)[:PARENTS]
         centre = shares @ children[best]
         print(f"{first} best {rates[best[0]]:.4f} mean {rates.mean():.4f}", flush=True)
@@ -100,12 +99,12 @@ def main(
         rules = preset(variant)
     except ValueError as error:
         fail(error)
-    judge = Judge(rules)
+    arena = Arena(rules)
     before = weights_for(rules).view(np.int64)
-    after = evolve(judge, before, games, 60 * minutes, np.random.default_rng(seed))
-    validation = judge.deal(VALIDATION_DEALS.start, deals)
+    after = evolve(arena, before, games, 60 * minutes, np.random.default_rng(seed))
+    validation = arena.deal(VALIDATION_DEALS.start, deals)
     for name, weights in (("before", before), ("after", after)):
-        print(f"{name}: {judge.win_rate(judge.marking(weights), validation):.2%} of {deals} validation deals")
+        print(f"{name}: {arena.win_rate(arena.scoring(weights), validation):.2%} of {deals} validation deals")
     for name, weight in zip(WEIGHTS.names or (), after.tolist(), strict=True):
         print(f'    "{name}": {weight},')
 

@@ -1,14 +1,14 @@
-"""Learning the table of the agent `tuned`: its plays are tried out, and the table moves to what wins most.
+"""Learning the pair table of the agent `tuned`: its moves are tried out, and the table shifts to what wins most.
 
     python -m train.tune_table --variant draw1 --minutes 20 --out tables.npz
 
-In positions of games that the agent plays, with a random play now and then, all plays with close marks are
-tried: unseen cards are laid at random many times, and the agent plays on from each play to the end. What a
-play wins beyond the agent's own choice is an unbiased estimate, however noisy. The table is learned by
-gradient ascent on what the agent would win if it drew its plays from the softmax of their marks, the
-policy gradient over all actions (Sutton, Singh, McAllester, 2000, "Comparing policy-gradient algorithms").
-In the first round the agent plays by the table in use, in each other by that of the round before, and every
-table is learned from all trials so far. What is written takes the place of `agents/tuned/pair_tables.npz`.
+In positions of games that the agent plays, with a random move now and then, all moves with close scores are tried:
+unseen cards are shuffled many times, and the agent plays on from each move to the end. What a move wins beyond the
+agent's own choice is an unbiased estimate, however noisy. The table is learned by gradient ascent on what the agent
+would win if it drew its moves from the softmax of their scores, the policy gradient over all actions (Sutton, Singh,
+McAllester, 2000, "Comparing policy-gradient algorithms"). In the first round the agent plays by the table in use, in
+each other by that of the round before, and every table is learned from all trials so far. What is written takes the
+place of `agents/tuned/pair_tables.npz`.
 """
 
 from __future__ import annotations
@@ -23,110 +23,113 @@ import numpy as np
 import torch
 import typer
 
-from klondike_env.agents.lists.list_player import (
-    GAME,
-    LAYOUT,
-    NEVER,
-    index_talon,
-    is_decided,
-    read_game,
-    read_layout,
-    stock_of,
-)
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, is_decided, read_position, stock_of
 from klondike_env.agents.tuned.agent import (
-    MOST_PLAYS,
-    Marking,
+    MOST_MOVES,
+    Scoring,
     best_of,
     choice_of,
+    find_moves,
     is_none,
-    make_play,
-    mark_plays,
+    make_move,
     play_out_tuned,
 )
-from klondike_env.agents.tuned.features import N_CELLS, N_PAIRS
+from klondike_env.agents.tuned.pair_table import N_ENTRIES, N_PAIRS, table_for, tables
 from klondike_env.agents.tuned.scores import find_reach
-from klondike_env.agents.tuned.weights import most_like, table_for, tables, weights_for
+from klondike_env.agents.tuned.weights import most_like, weights_for
 from klondike_env.cards import N_CARDS
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.engine.card_sets import bit_of, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix, shuffle
 from klondike_env.engine.state import N_COLUMNS
-from klondike_env.rules import PRESETS, UNLIMITED, RuleParams, Rules, preset
+from klondike_env.engine.talon import redeals_are_unlimited
+from klondike_env.rules import PRESETS, RuleParams, Rules, preset
 from train.console import check_can_be_written, fail
 from train.files import write_atomically
-from train.tune import Judge
+from train.tune import Arena
 
-SAMPLES, FIRST_SAMPLES = 24, 8  # the latter where all plays have fared the same by then
+SAMPLES, FIRST_SAMPLES = 24, 8  # the latter where all moves have fared the same by then
 SHARE_TRIED = 0.3  # of the decisions
-SHARE_RANDOM = 0.05  # of the plays
+SHARE_RANDOM = 0.05  # of the moves
 _GAMES_AT_ONCE = 20
 BLOCK = 20_000  # decisions
 _DEALS_OF_A_THREAD = 2**32
-_PLAYS_EACH = 12  # room for so many plays of each decision, on average
+_MOVES_EACH = 12  # room for so many moves of each decision, on average
 
-TEMPERATURE = 500.0  # of the softmax, in marks
+TEMPERATURE = 500.0  # of the softmax, in scores
 EPOCHS, BATCH = 6, 1024
-LEARNING_RATE, DECAY = 10.0, 2e-11  # of a table in marks
+LEARNING_RATE, DECAY = 10.0, 2e-11  # of a table in scores
 
 
 class Trials(NamedTuple):
-    """Decisions in which all plays were tried out.
+    """Decisions in which all moves were tried out.
 
     Attributes:
-        starts: int64[n + 1], where the plays of each decision start.
-        cells: uint16[m, N_PAIRS], of each play.
-        marks: int64[m], first marks.
-        wins: float32[m], the part of the samples that was won.
+        starts: int64[n + 1], where the moves of each decision start.
+        entries: uint16[m, N_PAIRS], of each move, in the table.
+        scores: int64[m], without pair scores.
+        wins: float32[m], the share of the samples that was won.
     """
 
     starts: np.ndarray
-    cells: np.ndarray
-    marks: np.ndarray
+    entries: np.ndarray
+    scores: np.ndarray
     wins: np.ndarray
 
     @classmethod
     def of_size(cls, decisions: int) -> Trials:
         """Room for so many decisions."""
-        plays = decisions * _PLAYS_EACH
-        cells = np.zeros((plays, N_PAIRS), dtype=np.uint16)
-        return cls(np.zeros(decisions + 1, np.int64), cells, np.zeros(plays, np.int64), np.zeros(plays, np.float32))
+        moves = decisions * _MOVES_EACH
+        entries = np.zeros((moves, N_PAIRS), dtype=np.uint16)
+        return cls(np.zeros(decisions + 1, np.int64), entries, np.zeros(moves, np.int64), np.zeros(moves, np.float32))
 
     @classmethod
-    def together(cls, parts: list[Trials]) -> Trials:
-        """All trials of some parts."""
-        sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    def together(cls, blocks: list[Trials]) -> Trials:
+        """All trials of some blocks."""
+        sizes = np.concatenate([np.diff(block.starts) for block in blocks])
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
-        return cls(starts, *(np.concatenate(arrays) for arrays in list(zip(*parts, strict=True))[1:]))
+        return cls(starts, *(np.concatenate(arrays) for arrays in list(zip(*blocks, strict=True))[1:]))
 
     def first(self, decisions: int) -> Trials:
         """The first of them."""
-        plays = self.starts[decisions]
-        return Trials(self.starts[: decisions + 1], self.cells[:plays], self.marks[:plays], self.wins[:plays])
+        moves = self.starts[decisions]
+        return Trials(self.starts[: decisions + 1], self.entries[:moves], self.scores[:moves], self.wins[:moves])
 
 
-# --- trying plays out --------------------------------------------------------------------------------
+# --- trying moves out --------------------------------------------------------------------------------
+
+
+class Bench(NamedTuple):
+    """What it takes to try moves out."""
+
+    scoring: Scoring  # of the moves that are tried
+    playing_on: Scoring  # the same, for the games that go on from them
+    games: np.ndarray  # GAME[2], the game that is played and the one that is tried
+    layouts: np.ndarray  # LAYOUT[1], of the first
+    others: np.ndarray  # LAYOUT[1], of the second
+    cards: np.ndarray  # uint8[52], scratch
+
+    @classmethod
+    def of(cls, scoring: Scoring, playing_on: Scoring) -> Bench:
+        """A bench for these scores."""
+        layouts, others = np.zeros(1, LAYOUT), np.zeros(1, LAYOUT)
+        return cls(scoring, playing_on, np.zeros(2, GAME), layouts, others, np.zeros(N_CARDS, np.uint8))
 
 
 @kernel
-def lay_again(
-    games: np.ndarray,
-    g: int,
-    layouts: np.ndarray,
-    others: np.ndarray,
-    seed: np.uint64,
-    cards: np.ndarray,
-    rules: RuleParams,
-) -> int:
-    """Lay what the player of a game cannot see at random; the set of talon cards then.
+def shuffle_unseen(bench: Bench, seed: np.uint64, rules: RuleParams) -> int:
+    """Shuffle what the player of the first game cannot see, for the second; the set of talon cards then.
 
-    others: LAYOUT[1], overwritten; cards: uint8[52], scratch.
+    The authority is `klondike_env.engine.determinize`.
     """
+    games, layouts, others, cards = bench.games, bench.layouts, bench.others, bench.cards
     others[0] = layouts[0]
-    stock = stock_of(int(games[g]["left"]), int(games[g]["waste"])) if rules.redeals != UNLIMITED else 0
-    talon, n = int(games[g]["talon"]), 0
+    left, waste = int(games[0]["left"]), int(games[0]["waste"])
+    stock = 0 if redeals_are_unlimited(rules.redeals) else stock_of(left, waste)
+    talon, n = int(games[0]["talon"]), 0
     for column in range(N_COLUMNS):
-        for row in range(int(games[g]["n_down"][column])):
+        for row in range(int(games[0]["n_down"][column])):
             cards[n] = layouts[0]["face_down"][column, row]
             n += 1
     rest = stock
@@ -138,7 +141,7 @@ def lay_again(
     shuffle(cards, n, seed)
     n = 0
     for column in range(N_COLUMNS):
-        for row in range(int(games[g]["n_down"][column])):
+        for row in range(int(games[0]["n_down"][column])):
             others[0]["face_down"][column, row] = cards[n]
             n += 1
     while stock != 0:
@@ -161,46 +164,36 @@ def are_equal(numbers: np.ndarray, n: int) -> bool:
 
 
 @kernel
-def try_all(
-    games: np.ndarray,
-    layouts: np.ndarray,
-    others: np.ndarray,
-    cards: np.ndarray,
-    rules: RuleParams,
-    marking: Marking,
-    judging: Marking,
-    n: int,
-    random: np.uint64,
-    wins: np.ndarray,
-) -> bool:
-    """Play on from each of the `n` plays that are marked in games[0]; whether it matters.
+def try_all(bench: Bench, n: int, random: np.uint64, wins: np.ndarray, rules: RuleParams) -> bool:
+    """Play on from each of the `n` moves that are scored in the first game; whether it matters.
 
-    games: GAME[2]; judging: the same marks with scratch of its own; wins: float32[n], overwritten.
+    wins: float32[n], overwritten.
     """
+    games, others, moves = bench.games, bench.others, bench.scoring.sheet.moves
     for p in range(n):
         wins[p] = 0
     for sample in range(SAMPLES):
         if sample == FIRST_SAMPLES and are_equal(wins, n):
             return False
-        talon = lay_again(games, 0, layouts, others, mix(random + np.uint64(sample) * GOLDEN_GAMMA), cards, rules)
+        talon = shuffle_unseen(bench, mix(random + np.uint64(sample) * GOLDEN_GAMMA), rules)
         for p in range(n):
             games[1] = games[0]
             games[1]["talon"] = talon
-            make_play(games, 1, choice_of(marking.plays, p), others, rules)
-            wins[p] += play_out_tuned(games, 1, others, rules, NEVER, judging)
+            make_move(games, 1, choice_of(moves, p), others, rules)
+            wins[p] += play_out_tuned(games, 1, others, rules, NEVER, bench.playing_on)
     for p in range(n):
         wins[p] /= SAMPLES
     return True
 
 
 @kernel
-def note_trial(trials: Trials, count: int, n: int, marking: Marking) -> None:
-    """Note the marks and cells of a decision in which all plays were tried."""
+def record_trial(trials: Trials, count: int, n: int, scoring: Scoring) -> None:
+    """Record the scores and entries of a decision in which all moves were tried."""
     start = trials.starts[count]
     for p in range(n):
-        trials.marks[start + p] = marking.plays[p]["mark"]
+        trials.scores[start + p] = scoring.sheet.moves[p]["score"]
         for pair in range(N_PAIRS):
-            trials.cells[start + p, pair] = marking.cells[p, pair]
+            trials.entries[start + p, pair] = scoring.pair_table.entries[p, pair]
     trials.starts[count + 1] = start + n
 
 
@@ -211,77 +204,68 @@ def chance(random: np.uint64, share: float) -> bool:
 
 
 @kernel
-def try_games(
-    states: np.ndarray,
-    rules: RuleParams,
-    marking: Marking,
-    judging: Marking,
-    games: np.ndarray,
-    layouts: np.ndarray,
-    others: np.ndarray,
-    cards: np.ndarray,
-    trials: Trials,
-    count: int,
-    random: np.uint64,
-) -> int:
-    """Play fresh games, and try all plays in some decisions; how many there are now, `count` before.
+def try_decision(bench: Bench, n: int, random: np.uint64, trials: Trials, count: int, rules: RuleParams) -> int:
+    """Try the `n` moves of a decision, if it is picked and there is room; how many trials there are now."""
+    start = trials.starts[count]
+    has_room = count + 1 < len(trials.starts) and start + n <= len(trials.scores)
+    if not has_room or not chance(random, SHARE_TRIED):
+        return count
+    if not try_all(bench, n, random, trials.wins[start : start + n], rules):
+        return count
+    record_trial(trials, count, n, bench.scoring)
+    return count + 1
 
-    scratch are games: GAME[2], layouts and others: LAYOUT[1], cards: uint8[52].
-    """
+
+@kernel
+def try_games(
+    states: np.ndarray, rules: RuleParams, bench: Bench, trials: Trials, count: int, random: np.uint64
+) -> int:
+    """Play fresh games, and try all moves in some decisions; how many there are now, `count` before."""
+    games, layouts, moves = bench.games, bench.layouts, bench.scoring.sheet.moves
     for i in range(len(states)):
-        read_layout(states, i, layouts)
-        read_game(states, i, games, 0)
-        index_talon(states, i, layouts, games, 0)
+        read_position(states, i, games, layouts)
         find_reach(games, 0, layouts, rules)
-        for _ in range(MOST_PLAYS):
+        for _ in range(MOST_MOVES):
             if is_decided(games, 0, rules, NEVER):
                 break
-            n = mark_plays(games, 0, layouts, rules, marking)
-            choice = best_of(marking.plays, n)
+            n = find_moves(games, 0, layouts, rules, bench.scoring)
+            choice = best_of(moves, n)
             if is_none(choice):
                 break
             if n > 1:
                 random = mix(random + GOLDEN_GAMMA)
-                start = trials.starts[count]
-                has_room = count + 1 < len(trials.starts) and start + n <= len(trials.marks)
-                if has_room and chance(random, SHARE_TRIED):
-                    wins = trials.wins[start : start + n]
-                    if try_all(games, layouts, others, cards, rules, marking, judging, n, random, wins):
-                        note_trial(trials, count, n, marking)
-                        count += 1
+                count = try_decision(bench, n, random, trials, count, rules)
                 random = mix(random + GOLDEN_GAMMA)
                 if chance(random, SHARE_RANDOM):
-                    choice = choice_of(marking.plays, int(random % np.uint64(n)))
-            make_play(games, 0, choice, layouts, rules)
+                    choice = choice_of(moves, int(random % np.uint64(n)))
+            make_move(games, 0, choice, layouts, rules)
     return count
 
 
 class Trier:
-    """Tries out plays under some rules."""
+    """Tries out moves under some rules."""
 
     def __init__(self, rules: Rules, first: int, size: int = BLOCK) -> None:
         self._rules, self._next, self._size = rules, first, size
-        self._judge = Judge(rules)
+        self._arena = Arena(rules)
 
     def block(self, table: np.ndarray, seconds: float) -> Trials:
-        """Trials by a table, int16[N_CELLS]: a block of them, or fewer when the time is up."""
+        """Trials by a table, int16[N_ENTRIES]: a block of them, or fewer when the time is up."""
         trials, count, stop = Trials.of_size(self._size), 0, time.monotonic() + seconds
         weights = weights_for(self._rules)
-        marking = Marking.by(weights, table)
-        judging = Marking.by(weights, table if table.any() else table[:0])  # which is the same, and faster
-        scratch = np.zeros(2, GAME), np.zeros(1, LAYOUT), np.zeros(1, LAYOUT), np.zeros(N_CARDS, np.uint8)
+        playing_on = Scoring.by(weights, table if table.any() else table[:0])  # which is the same, and faster
+        bench = Bench.of(Scoring.by(weights, table), playing_on)
         while count < self._size and (count == 0 or time.monotonic() < stop):
-            states = self._judge.deal(self._next, _GAMES_AT_ONCE)
-            seed = np.uint64(self._next)
-            count = try_games(states, self._rules.params(), marking, judging, *scratch, trials, count, seed)
+            states = self._arena.deal(self._next, _GAMES_AT_ONCE)
+            count = try_games(states, self._rules.params(), bench, trials, count, np.uint64(self._next))
             self._next += _GAMES_AT_ONCE
         return without_table(trials.first(count), table)
 
 
 def without_table(trials: Trials, table: np.ndarray) -> Trials:
-    """The same trials with first marks. table: what was added to them."""
-    added = table[trials.cells].sum(axis=1, dtype=np.int64)
-    return trials._replace(marks=trials.marks - added)
+    """The same trials without pair scores. table: by which these were added."""
+    added = table[trials.entries].sum(axis=1, dtype=np.int64)
+    return trials._replace(scores=trials.scores - added)
 
 
 # --- learning ----------------------------------------------------------------------------------------
@@ -295,12 +279,12 @@ def softmax(scores: torch.Tensor, decisions: torch.Tensor, n: int) -> torch.Tens
 
 
 def learn(trials: Trials, seed: int) -> np.ndarray:
-    """A table, int16[N_CELLS]."""
+    """A table, int16[N_ENTRIES]."""
     sizes = np.diff(trials.starts)
-    cells, marks, wins = (torch.from_numpy(array) for array in trials[1:])
+    entries, first_scores, wins = (torch.from_numpy(array) for array in trials[1:])
     means = np.add.reduceat(trials.wins, trials.starts[:-1]) / sizes
     gains = wins - torch.from_numpy(np.repeat(means, sizes)).float()
-    values = torch.zeros(N_CELLS, requires_grad=True)
+    values = torch.zeros(N_ENTRIES, requires_grad=True)
     optimizer = torch.optim.Adam([values], lr=LEARNING_RATE)
     batch = min(BATCH, len(sizes))
     steps = EPOCHS * (len(sizes) // batch)
@@ -311,7 +295,7 @@ def learn(trials: Trials, seed: int) -> np.ndarray:
         for chosen in order[: len(order) // batch * batch].reshape(-1, batch):
             decisions = torch.from_numpy(np.repeat(np.arange(batch), sizes[chosen]))
             rows = np.concatenate([np.arange(trials.starts[k], trials.starts[k + 1]) for k in chosen])
-            scores = marks[rows] + values[cells[rows].long()].sum(dim=1)
+            scores = first_scores[rows] + values[entries[rows].long()].sum(dim=1)
             shares = softmax(scores / TEMPERATURE, decisions, batch)
             loss = -(shares * gains[rows]).sum() / batch + DECAY * (values**2).sum()
             optimizer.zero_grad()
@@ -358,7 +342,7 @@ def main(
     rounds: Annotated[int, typer.Option(min=1)] = 2,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     seed: Annotated[int, typer.Option(min=0)] = 0,
-    deals: Annotated[int, typer.Option(min=1, help="validation deals on which each table is judged")] = 100_000,
+    deals: Annotated[int, typer.Option(min=1, help="validation deals on which each table is evaluated")] = 100_000,
 ) -> None:
     """Learn a table for a variant."""
     try:
@@ -366,11 +350,11 @@ def main(
     except ValueError as error:
         fail(error)
     check_can_be_written(out, force)
-    judge, weights, table = Judge(rules), weights_for(rules), table_for(rules)
+    arena, weights, table = Arena(rules), weights_for(rules), table_for(rules)
     if len(table) == 0:
-        table = np.zeros(N_CELLS, dtype=np.int16)
-    validation = judge.deal(VALIDATION_DEALS.start, deals)
-    won = judge.win_rate(Marking.by(weights, table), validation)
+        table = np.zeros(N_ENTRIES, dtype=np.int16)
+    validation = arena.deal(VALIDATION_DEALS.start, deals)
+    won = arena.win_rate(Scoring.by(weights, table), validation)
     print(f"before: {won:.2%} of {deals} validation deals", flush=True)
     rng = np.random.default_rng(seed)
     blocks: list[Trials] = []
@@ -379,7 +363,7 @@ def main(
         blocks += gather(rules, table, 60 * minutes, threads, first)
         table = learn(Trials.together(blocks), seed)
         write_atomically(out, packed({**tables(), most_like(rules): table}))
-        won = judge.win_rate(Marking.by(weights, table), validation)
+        won = arena.win_rate(Scoring.by(weights, table), validation)
         decisions = sum(len(block.starts) - 1 for block in blocks)
         print(f"round {number}: {won:.2%}, learned from {decisions} decisions", flush=True)
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.agents.base import Agent
-from klondike_env.agents.lists.board import NO_CARD, fits, fitting, last_card, onto, run_head, waste_card
+from klondike_env.agents.board import NO_CARD, fits, fitting, last_card, onto, run_head, waste_card
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel

@@ -1,17 +1,20 @@
 """Playing a game to its end by Collins' list, as fast as we can: some hundred thousand games a second.
 
-The game is the same as that of `klondike_env.agents.lists.collins`, play for play; what is left out is all that no
-step of the list asks for. Cards know what they lie on, so a run moves as one; sets of cards are kept up to date and
-not found anew; and nobody taps the stock: a draw changes nothing but the waste's top, so after the steps that do not
-look at it have failed once, they fail until a card comes up that one of the others can use. Which cards these are is
-a set, and the first of them that drawing brings to the top is played.
+The game is the same as that of `klondike_env.agents.lists.collins`, move for move; whatever no step of the list asks
+for is left out. Cards know what they lie on, so a run moves as one. Sets of cards are kept up to date and not found
+anew. And the stock is never drawn card by card: a draw changes nothing but the waste's top, so once the steps that do
+not look at it have failed, they fail until a card comes up that one of the others can use. These cards are a set, and
+the first of them that drawing brings to the top is played.
+
+The rules themselves are those of the engine. What is said here once more, in terms of a game of this module, names
+its authority there; `tests/agents/test_list_player.py` compares the two in random positions.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.agents.lists.board import fitting
+from klondike_env.agents.board import fitting
 from klondike_env.cards import N_CARDS, N_SUITS, UNSEEN
 from klondike_env.engine.card_arithmetic import rank_of, suit_of
 from klondike_env.engine.card_sets import (
@@ -25,16 +28,16 @@ from klondike_env.engine.card_sets import (
     lowest_bit,
 )
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.mixer import shuffle
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
-from klondike_env.rules import BUILDS, UNLIMITED, RuleParams
+from klondike_env.engine.talon import comes_up, redeal_is_left, talon_is_free
+from klondike_env.rules import BUILDS, RuleParams
 
 NO_CARD = N_CARDS
 NOWHERE = -1
 NEVER = -1  # as few face-down cards there never are
 _MOST_FACE_DOWN = N_COLUMNS - 1
-# Far more plays than a game by the list has; a custom game in which it ran in circles would end here.
-_MOST_PLAYS = 400
+# Far more moves than a game by the list has; a custom game in which it ran in circles would end here.
+_MOST_MOVES = 400
 
 # What is the same in all games from one determinization.
 LAYOUT = np.dtype(
@@ -59,7 +62,7 @@ GAME = np.dtype(
         ("waste", np.int64),  # index of the waste's top, NOWHERE if there is none
         ("redeals_used", np.int64),
         ("moved", np.int64),  # whether a card was moved since the last redeal
-        ("returned", np.int64),  # cards that came back, or were split off, since the last play that cannot be undone
+        ("returned", np.int64),  # cards that came back, or were split off, since the last irreversible move
         ("n_face_down", np.int64),
         ("n_gaps", np.int64),  # empty columns
         ("top", np.uint8, (8,)),  # the last card of each column, or NO_CARD
@@ -71,7 +74,7 @@ GAME = np.dtype(
     align=True,
 )
 
-# HOST_SUITS[build, suit]: for each suit that may carry a card of `suit` the ace of its lane.
+# HOST_SUITS[build, suit]: the aces of the suits that may carry a card of `suit`.
 _HOST_SUITS = np.array(
     [
         [
@@ -152,7 +155,7 @@ def read_layout(states: np.ndarray, i: int, layouts: np.ndarray) -> None:
 
 @kernel
 def index_talon(states: np.ndarray, i: int, layouts: np.ndarray, games: np.ndarray, g: int) -> None:
-    """Note where each talon card is that is known."""
+    """Record where each talon card is that is known."""
     cards = 0
     for index in range(int(states[i]["talon_size"])):
         card = int(layouts[0]["talon"][index])
@@ -163,49 +166,19 @@ def index_talon(states: np.ndarray, i: int, layouts: np.ndarray, games: np.ndarr
 
 
 @kernel
-def lay_unseen(views: np.ndarray, i: int, layouts: np.ndarray, cards: np.ndarray) -> None:
-    """Lay cards on the places that are unseen in view `i`. cards: uint8[52], of which as many are used."""
-    count = 0
-    for column in range(N_COLUMNS):
-        for row in range(int(views[i]["face_down"][column])):
-            if int(views[i]["columns"][column, row]) == UNSEEN:
-                layouts[0]["face_down"][column, row] = cards[count]
-                count += 1
-    for index in range(int(views[i]["seen_size"]), int(views[i]["talon_size"])):
-        if int(views[i]["talon"][index]) == UNSEEN:
-            layouts[0]["talon"][index] = cards[count]
-            count += 1
-
-
-@kernel
-def determinize(
-    views: np.ndarray,
-    i: int,
-    seed: np.uint64,
-    unseen: np.ndarray,
-    n_unseen: int,
-    cards: np.ndarray,
-    layouts: np.ndarray,
-    games: np.ndarray,
-    g: int,
-) -> None:
-    """Shuffle the unseen cards over the unseen places.
-
-    unseen: uint8[52], the first `n_unseen` cards of it; cards: uint8[52], scratch.
-    """
-    for k in range(n_unseen):
-        cards[k] = unseen[k]
-    shuffle(cards, n_unseen, seed)
-    lay_unseen(views, i, layouts, cards)
-    index_talon(views, i, layouts, games, g)
+def read_position(states: np.ndarray, i: int, games: np.ndarray, layouts: np.ndarray) -> None:
+    """Make the first game, and the layout, that of record `i`."""
+    read_layout(states, i, layouts)
+    read_game(states, i, games, 0)
+    index_talon(states, i, layouts, games, 0)
 
 
 # --- moving cards ------------------------------------------------------------------------------------
 
 
 @kernel
-def lay(games: np.ndarray, g: int, card: int, last: int, column: int) -> None:
-    """Put a run, `card` to `last`, on a column; the sets of face-up cards and of tops have these cards already."""
+def place_run(games: np.ndarray, g: int, card: int, last: int, column: int) -> None:
+    """Place a run, `card` to `last`, on a column; the sets of face-up cards and of tops have these cards already."""
     below = int(games[g]["top"][column])
     if below == NO_CARD:
         games[g]["head"][column] = card
@@ -239,11 +212,11 @@ def turn_up(games: np.ndarray, g: int, column: int, layouts: np.ndarray) -> None
 
 
 @kernel
-def move_whole(games: np.ndarray, g: int, source: int, target: int, layouts: np.ndarray) -> None:
+def move_run(games: np.ndarray, g: int, source: int, target: int, layouts: np.ndarray) -> None:
     """Move all face-up cards of a column to another."""
     card = int(games[g]["head"][source])
     games[g]["heads"] &= ~bit_of(card)
-    lay(games, g, card, int(games[g]["top"][source]), target)
+    place_run(games, g, card, int(games[g]["top"][source]), target)
     turn_up(games, g, source, layouts)
 
 
@@ -253,30 +226,30 @@ def move_tail(games: np.ndarray, g: int, card: int, source: int, target: int) ->
     below, last = int(games[g]["below"][card]), int(games[g]["top"][source])
     games[g]["top"][source] = below
     games[g]["tops"] |= bit_of(below)
-    lay(games, g, card, last, target)
+    place_run(games, g, card, last, target)
 
 
 @kernel
-def lay_single(games: np.ndarray, g: int, card: int, target: int) -> None:
-    """Put a card from the talon or a foundation on a column."""
+def place_single(games: np.ndarray, g: int, card: int, target: int) -> None:
+    """Place a card from the talon or a foundation on a column."""
     games[g]["tops"] |= bit_of(card)
     games[g]["face_up"] |= bit_of(card)
-    lay(games, g, card, card, target)
+    place_run(games, g, card, card, target)
 
 
 @kernel
-def pass_home(games: np.ndarray, g: int, card: int) -> None:
+def shift_foundation(games: np.ndarray, g: int, card: int) -> None:
     """Let the foundation of a card's suit gain it, or lose it, whichever it can."""
     bit = bit_of(card)
     games[g]["next"] ^= bit | bit << 1
 
 
 @kernel
-def put_up_top(games: np.ndarray, g: int, column: int, layouts: np.ndarray) -> None:
-    """Put the last card of a column on its foundation."""
+def send_to_foundation(games: np.ndarray, g: int, column: int, layouts: np.ndarray) -> None:
+    """Send the last card of a column to its foundation."""
     card = int(games[g]["top"][column])
     bit = bit_of(card)
-    pass_home(games, g, card)
+    shift_foundation(games, g, card)
     games[g]["tops"] &= ~bit
     games[g]["face_up"] &= ~bit
     if int(games[g]["head"][column]) == card:
@@ -331,8 +304,17 @@ def stock_of(left: int, waste: int) -> int:
 
 
 @kernel
+def waste_of(left: int, waste: int) -> int:
+    """The waste as talon indices; arguments as for `stock_of`."""
+    return left & ~stock_of(left, waste)
+
+
+@kernel
 def draw_end(stock: int, draw_count: int) -> int:
-    """The card that a draw from a stock that is not empty brings to the waste's top; both as talon indices."""
+    """The card that a draw from a stock that is not empty brings to the waste's top; both as talon indices.
+
+    The authority is `klondike_env.engine.talon.draw_or_redeal`.
+    """
     for _ in range(draw_count - 1):
         rest = stock & (stock - 1)
         stock = rest if rest != 0 else stock
@@ -340,11 +322,9 @@ def draw_end(stock: int, draw_count: int) -> int:
 
 
 @kernel
-def comes_up(stock: int, index: int, draw_count: int) -> bool:
+def comes_up_at(stock: int, index: int, draw_count: int) -> bool:
     """Whether drawing from a stock, given as talon indices, brings one of its cards to the waste's top."""
-    if draw_count == 1 or stock >> (index + 1) == 0:
-        return True
-    return count_cards(stock & ((2 << index) - 1)) % draw_count == 0
+    return draw_count == 1 or comes_up(count_cards(stock & ((2 << index) - 1)), count_cards(stock), draw_count)
 
 
 @kernel
@@ -359,7 +339,7 @@ def first_up(games: np.ndarray, g: int, cards: int, start: int, layouts: np.ndar
         bit = lowest_bit(cards)
         cards ^= bit
         index = int(layouts[0]["index"][card_of_bit(bit)])
-        if start < index < first and comes_up(stock, index, draw_count):
+        if start < index < first and comes_up_at(stock, index, draw_count):
             first = index
     return first if first < TALON_SIZE else NOWHERE
 
@@ -367,7 +347,7 @@ def first_up(games: np.ndarray, g: int, cards: int, start: int, layouts: np.ndar
 @kernel
 def may_redeal(games: np.ndarray, g: int, rules: RuleParams) -> bool:
     """Whether a redeal is left."""
-    return rules.redeals == UNLIMITED or int(games[g]["redeals_used"]) < rules.redeals
+    return redeal_is_left(int(games[g]["redeals_used"]), rules.redeals)
 
 
 @kernel
@@ -390,7 +370,7 @@ def draw_to(games: np.ndarray, g: int, useful: int, layouts: np.ndarray, rules: 
 
 
 @kernel
-def tap_stock(games: np.ndarray, g: int, rules: RuleParams) -> None:
+def draw_or_redeal(games: np.ndarray, g: int, rules: RuleParams) -> None:
     """Draw, or redeal when the stock is empty."""
     stock = stock_of(int(games[g]["left"]), int(games[g]["waste"]))
     if stock == 0:
@@ -400,6 +380,15 @@ def tap_stock(games: np.ndarray, g: int, rules: RuleParams) -> None:
 
 
 # --- Collins' list -----------------------------------------------------------------------------------
+
+
+@kernel
+def gap_takes(games: np.ndarray, g: int, rules: RuleParams) -> int:
+    """The set of cards that an empty column takes, if there is one.
+
+    The authority is `klondike_env.engine.queries.gap_takes`.
+    """
+    return int(GAP_SETS[rules.gaps]) if int(games[g]["n_gaps"]) > 0 else 0
 
 
 @kernel
@@ -431,32 +420,32 @@ def find_run(games: np.ndarray, g: int, room: int, gaps: int) -> int:
 def play_run(games: np.ndarray, g: int, source: int, gaps: int, layouts: np.ndarray, rules: RuleParams) -> None:
     """Step 1, columns: the run of a column to the first column that takes it."""
     allowed = gaps if int(games[g]["n_down"][source]) > 0 else 0
-    move_whole(games, g, source, find_column(games, g, int(games[g]["head"][source]), allowed, rules), layouts)
+    move_run(games, g, source, find_column(games, g, int(games[g]["head"][source]), allowed, rules), layouts)
 
 
 @kernel
-def play_up(games: np.ndarray, g: int, wanted: int, card: int, layouts: np.ndarray) -> None:
+def play_to_foundation(games: np.ndarray, g: int, wanted: int, card: int, layouts: np.ndarray) -> None:
     """Step 2: a card to its foundation, from the columns left to right, then from the waste, where it is `card`."""
     if wanted & int(games[g]["tops"]) == 0:
-        pass_home(games, g, card)
+        shift_foundation(games, g, card)
         take_waste(games, g, card)
         return
     column = 0
     while wanted & set_of(int(games[g]["top"][column])) == 0:
         column += 1
-    put_up_top(games, g, column, layouts)
+    send_to_foundation(games, g, column, layouts)
 
 
 @kernel
-def play_down(games: np.ndarray, g: int, candidates: int, followers: int, rules: RuleParams) -> None:
+def worry_back(games: np.ndarray, g: int, candidates: int, followers: int, rules: RuleParams) -> None:
     """Step 3: of some foundation cards the first on which one of the followers fits to a column."""
     bit = lowest_bit(candidates)
     while fitting(bit, rules) & followers == 0:
         candidates ^= bit
         bit = lowest_bit(candidates)
     card = card_of_bit(bit)
-    pass_home(games, g, card)
-    lay_single(games, g, card, find_column(games, g, card, 0, rules))
+    shift_foundation(games, g, card)
+    place_single(games, g, card, find_column(games, g, card, 0, rules))
 
 
 @kernel
@@ -485,10 +474,10 @@ def column_of(games: np.ndarray, g: int, card: int) -> int:
 
 @kernel
 def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> bool:
-    """Play the next card of Collins' list, with all draws before it; False if it gives up."""
+    """Make the next move of a card by Collins' list, with all draws before it; False if it gives up."""
     tops = int(games[g]["tops"])
     room = fitting(tops, rules)
-    gaps = int(GAP_SETS[rules.gaps]) if int(games[g]["n_gaps"]) > 0 else 0
+    gaps = gap_takes(games, g, rules)
     source = find_run(games, g, room, gaps)
     if source != NOWHERE:
         play_run(games, g, source, gaps, layouts, rules)
@@ -514,22 +503,23 @@ def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams)
     elif bit & (room | gaps) != 0:
         target = find_column(games, g, card, gaps, rules)
         take_waste(games, g, card)
-        lay_single(games, g, card, target)
+        place_single(games, g, card, target)
     elif wanted & (tops | bit) != 0:
-        play_up(games, g, wanted, card, layouts)
+        play_to_foundation(games, g, wanted, card, layouts)
     else:
-        play_down(games, g, candidates, int(games[g]["heads"]) | bit, rules)
+        worry_back(games, g, candidates, int(games[g]["heads"]) | bit, rules)
     return True
 
 
 @kernel
 def is_decided(games: np.ndarray, g: int, rules: RuleParams, enough: int) -> bool:
-    """Whether at most `enough` cards are face down, or none and every talon card is free, which wins."""
+    """Whether at most `enough` cards are face down, or the game is won for certain.
+
+    The authority on the latter is `klondike_env.engine.queries.is_decided`.
+    """
     if int(games[g]["n_face_down"]) <= enough:
         return True
-    if int(games[g]["n_face_down"]) > 0:
-        return False
-    return int(games[g]["left"]) == 0 or (rules.draw_count == 1 and rules.redeals == UNLIMITED)
+    return int(games[g]["n_face_down"]) == 0 and talon_is_free(count_cards(int(games[g]["left"])), rules)
 
 
 @kernel
@@ -538,7 +528,7 @@ def play_out(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, 
 
     games: GAME[n]; layouts: LAYOUT[1]; enough: so few face-down cards count as a win; NEVER if only a win does.
     """
-    for _ in range(_MOST_PLAYS):
+    for _ in range(_MOST_MOVES):
         if is_decided(games, g, rules, enough):
             return True
         if not play_next(games, g, layouts, rules):

@@ -19,8 +19,7 @@ import numpy as np
 
 from klondike_env.agents.lists.collins import choose
 from klondike_env.agents.lists.greedy import N_PRIORITIES, priority
-from klondike_env.agents.lists.list_player import GAME, LAYOUT
-from klondike_env.agents.tuned.agent import Marking, choose_tuned
+from klondike_env.agents.tuned.agent import Memory, Scoring, choose_tuned
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_ACTIONS, N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply
@@ -123,18 +122,16 @@ class ListBase(NamedTuple):
     """A rule list in compiled code, `tuned` or `collins`, and the scratch that it needs."""
 
     is_tuned: bool
-    marking: Marking  # of `tuned`
-    games: np.ndarray  # GAME[1]
-    layouts: np.ndarray  # LAYOUT[1]
+    scoring: Scoring  # of `tuned`
+    memory: Memory  # of `tuned`, with a game and a layout for both
+    moved: np.ndarray  # uint8[1], the memory of `collins`
     trial: np.ndarray  # STATE[1]
-    moved: np.ndarray  # uint8[1]
-    returned: np.ndarray  # int64[1]
 
     @classmethod
     def of(cls, name: str, rules: Rules) -> ListBase:
         """The list of a name, ready for these rules."""
-        scratch = np.zeros(1, dtype=STATE), np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        return cls(name == "tuned", Marking.of(rules), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT), *scratch)
+        moved, trial = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=STATE)
+        return cls(name == "tuned", Scoring.of(rules), Memory.of(1), moved, trial)
 
 
 class Decision:
@@ -374,7 +371,7 @@ def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -
     """
     base.trial[0] = states[i]  # of which there is one, as of what the lists remember
     if base.is_tuned:
-        return choose_tuned(base.trial, 0, rules, base.marking, base.returned, base.games, base.layouts)
+        return choose_tuned(base.trial, 0, rules, base.scoring, base.memory)
     reach = redeals_are_unlimited(rules.redeals)
     base.moved[0] = 1
     action = choose(base.trial, 0, rules, base.moved)
@@ -386,7 +383,7 @@ def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -
 @kernel
 def first_action(records: np.ndarray, base: ListBase, rules: RuleParams) -> int:
     """What the list plays in the first record, or RESIGN."""
-    base.returned[0] = 0
+    base.memory.returned[0] = 0
     return base_action(records, 0, base, rules)
 
 
@@ -403,7 +400,7 @@ def follow(positions: Positions, candidates: Candidates, k: int, action: int, ru
 @kernel
 def follow_base(positions: Positions, candidates: Candidates, base: ListBase, rules: RuleParams) -> int:
     """Play the list from where the player is up to an irreversible action; which one, or RESIGN if it gives up."""
-    base.returned[0] = 0
+    base.memory.returned[0] = 0
     for k in range(MAX_BASE_MOVES):
         action = base_action(positions.records, _BASE_POSITION, base, rules)
         if action == RESIGN:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.agents.lists.list_player import NEVER, index_talon, play_out, read_game, read_layout
+from klondike_env.agents.lists.list_player import NEVER, play_out, read_position
 from klondike_env.agents.planner.candidates import MAX_CANDIDATES, Candidates, ListBase
 from klondike_env.agents.tuned.agent import play_out_tuned
 from klondike_env.cards import N_CARDS
@@ -172,12 +172,11 @@ def write_determinizations(contest: Contest, k: int, start: int, states: np.ndar
 def base_wins(states: np.ndarray, i: int, evaluator: Evaluator) -> bool:
     """Whether the base wins from a record whose cards are all known here, but not to the base."""
     base, rules = evaluator.base, evaluator.rules
-    read_game(states, i, base.games, 0)
-    read_layout(states, i, base.layouts)
-    index_talon(states, i, base.layouts, base.games, 0)
+    games, layouts = base.memory.games, base.memory.layouts
+    read_position(states, i, games, layouts)
     if base.is_tuned:
-        return play_out_tuned(base.games, 0, base.layouts, rules, evaluator.enough, base.marking)
-    return play_out(base.games, 0, base.layouts, rules, evaluator.enough)
+        return play_out_tuned(games, 0, layouts, rules, evaluator.enough, base.scoring)
+    return play_out(games, 0, layouts, rules, evaluator.enough)
 
 
 @kernel

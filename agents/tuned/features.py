@@ -1,20 +1,16 @@
-"""Second marks of the agent `tuned`: plays whose marks are close to each other are looked at once more.
+"""What is true of a move and of the position, as features: small numbers that know no suits.
 
-What is true of a play and of the position is noted as facts, small numbers such as how many cards the
-play leaves playable, or where the card of the same rank is that could lie on the same cards. Each pair of
-facts in PAIRS, together with the kind of the play, has a cell in a table for each of its values, and
-what stands there is added to the mark. Facts know no suits, so a cell means the same in many positions.
-
-The numbers of the table were learned from plays that were tried out in many games each, see
-`train.tune_table`. Sums of terms of one and two variables are the model of Lou, Caruana, Gehrke and
-Hooker, "Accurate intelligible models with pairwise interactions" (2013).
+They say for instance how many cards a move leaves playable, or where the card of the same rank is that could lie on
+the same cards. `klondike_env.agents.tuned.pair_table` scores moves by pairs of them.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from klondike_env.agents.lists.board import fitting
+from klondike_env.agents.board import fitting
 from klondike_env.agents.lists.list_player import (
     CARDS,
     NO_CARD,
@@ -26,15 +22,15 @@ from klondike_env.agents.lists.list_player import (
     set_of,
     stock_of,
     waste_card,
+    waste_of,
 )
 from klondike_env.agents.tuned.scores import (
+    COLUMN_TO_FOUNDATION,
     DRAW,
-    KINDS,
     RUN,
     SPLIT,
-    TALON_DOWN,
-    TALON_UP,
-    UP,
+    TALON_TO_COLUMN,
+    TALON_TO_FOUNDATION,
     Scene,
     is_grouped,
     most_face_down,
@@ -48,16 +44,13 @@ from klondike_env.engine.card_arithmetic import rank_of, suit_of
 from klondike_env.engine.card_sets import GAP_SETS, SUIT_WIDTH, bit_of, card_of_bit, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
-from klondike_env.rules import UNLIMITED, RuleParams
-
-# Marks so far behind the best are left alone: without this bound draw 1 took half as long again, and was won as often.
-MARGIN = 6000
+from klondike_env.engine.talon import redeals_are_unlimited
 
 # Where a card is.
 HOME, TOP, COVERED, TALON, UNSEEN, NO_SUCH = range(6)
 
-# Facts, and how many values each has. Those before `rank` are the same for all plays of a position.
-_VALUES = {
+# Features, and how many values each has. Those before `rank` are the same for all moves of a position.
+VALUES = {
     "none": 1,
     "gaps": 4,  # empty columns
     "face_down": 22,  # cards face down
@@ -69,7 +62,7 @@ _VALUES = {
     "wanted": 4,  # columns' last cards that the foundations take
     "welcome": 13,  # of twelve unseen cards those that could be played
     "fillers": 5,  # cards for an empty column, in the talon or on cards face down
-    "rank": N_RANKS,  # of the card that is played, the first of a run
+    "rank": N_RANKS,  # of the card that moves, the first of a run
     "under": N_COLUMNS,  # cards face down in the column that it leaves, or 0 if none can turn up
     "length": 6,  # cards that move with it
     "place": 4,  # whether it goes to a gap (0), to the only column that takes it, to one of them, to its foundation
@@ -83,361 +76,214 @@ _VALUES = {
     "twin": 6,  # where a card is that lies on the same cards
     "other_host": 6,  # where another card is that it could lie on
     "follower": 6,  # where the next card of its suit is
-    "freed": 4,  # talon cards in reach that it lets play
+    "freed": 4,  # talon cards in reach that can be played after it
     "beneath": 5,  # the talon card next to come: none, not playable, playable, playable now, unseen
     "useful_after": 9,  # talon cards in reach and playable after it, where only some are in reach
     "reach_after": 9,  # half the talon cards in reach after it
 }
-FACTS = np.dtype([(name, np.int64) for name in _VALUES])
-N_FACTS = len(_VALUES)
-_FIRST_OF_PLAY = list(_VALUES).index("rank")
+FEATURES = np.dtype([(name, np.int64) for name in VALUES])
+N_FEATURES = len(VALUES)
+FIRST_OF_MOVE = list(VALUES).index("rank")
 
-PAIRS = (
-    ("none", "none"),
-    ("under", "face_down"),
-    ("hosted", "rank"),
-    ("hosted", "under"),
-    ("hosts_talon", "hosted"),
-    ("place", "gaps"),
-    ("hosted_ahead", "hosted"),
-    ("gaps", "under"),
-    ("gaps", "hosted"),
-    ("talon", "under"),
-    ("playable", "under"),
-    ("playable", "hosted"),
-    ("movable", "hosted"),
-    ("home", "ahead"),
-    ("twin", "rank"),
-    ("twin", "hosted"),
-    ("length", "under"),
-    ("length", "place"),
-    ("length", "rank"),
-    ("welcome", "under"),
-    ("welcome", "hosted"),
-    ("over", "hosted"),
-    ("over", "under"),
-    ("rivals", "under"),
-    ("rivals", "hosted"),
-    ("wanted", "under"),
-    ("fillers", "place"),
-    ("fillers", "under"),
-    ("stock", "hosted"),
-    ("hosted_ahead", "ahead"),
-    ("hosts_unseen", "hosted"),
-    ("hosts_unseen", "face_down"),
-    ("hosts_unseen", "rank"),
-    ("hosts_unseen", "under"),
-    ("follower", "ahead"),
-    ("follower", "hosted_ahead"),
-    ("beneath", "hosted"),
-    ("beneath", "under"),
-    ("useful_after", "under"),
-    ("useful_after", "hosted"),
-    ("useful_after", "reach_after"),
-    ("reach_after", "talon"),
-    ("other_host", "rank"),
-    ("other_host", "under"),
-    ("other_host", "twin"),
-    ("freed", "hosted"),
-    ("freed", "under"),
-    ("freed", "hosts_talon"),
-    ("ahead", "hosted"),
-)
-N_PAIRS = len(PAIRS)
-SIZES = np.array(list(_VALUES.values()))
-_FIRST = np.array([list(_VALUES).index(first) for first, _ in PAIRS])
-_SECOND = np.array([list(_VALUES).index(second) for _, second in PAIRS])
-_SECOND_SIZES = SIZES[_SECOND]
-_CELLS = SIZES[_FIRST] * _SECOND_SIZES  # of each pair, for one kind of play
-_STARTS = np.concatenate([[0], np.cumsum(_CELLS * len(KINDS))[:-1]])
-N_CELLS = int(_CELLS.sum()) * len(KINDS)
+
+class Known(NamedTuple):
+    """What the player knows beside the scene."""
+
+    seen: int  # talon cards whose places are known
+    unseen: int  # cards whose places are not
+    useful: int  # places in the talon of cards that can be played, where only some are in reach; else 0
+
+
+@kernel
+def seen_talon(scene: Scene) -> int:
+    """The talon cards that the player knows: all of them with redeals without limit, else those in the waste."""
+    games, g = scene.games, scene.g
+    if redeals_are_unlimited(scene.rules.redeals):
+        return int(games[g]["talon"])
+    waste, cards = waste_of(int(games[g]["left"]), int(games[g]["waste"])), 0
+    while waste != 0:
+        cards |= bit_of(int(scene.layouts[0]["talon"][count_cards(lowest_bit(waste) - 1)]))
+        waste &= waste - 1
+    return cards
+
+
+@kernel
+def recall(scene: Scene) -> Known:
+    """What the player knows."""
+    seen = seen_talon(scene)
+    unseen = CARDS & ~(int(scene.games[scene.g]["face_up"]) | seen | scene.home)
+    useful = places_of(scene, scene.room | scene.gaps | scene.wanted) if is_grouped(scene.rules) else 0
+    return Known(seen, unseen, useful)
 
 
 # --- the position ------------------------------------------------------------------------------------
 
 
 @kernel
-def seen_talon(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> int:
-    """The talon cards that the player knows: all of them with redeals without limit, else those in the waste."""
-    if rules.redeals == UNLIMITED:
-        return int(games[g]["talon"])
-    left, cards = int(games[g]["left"]), 0
-    waste = left & ~stock_of(left, int(games[g]["waste"]))
-    while waste != 0:
-        cards |= bit_of(int(layouts[0]["talon"][count_cards(lowest_bit(waste) - 1)]))
-        waste &= waste - 1
-    return cards
-
-
-@kernel
-def note_position(games: np.ndarray, g: int, seen: int, scene: Scene, rules: RuleParams, facts: np.ndarray) -> None:
-    """Note what is the same for all plays. seen: the talon cards that the player knows."""
+def describe_position(scene: Scene, known: Known, features: np.ndarray) -> None:
+    """Write what is the same for all moves. features: FEATURES[1]."""
+    games, g = scene.games, scene.g
     left = int(games[g]["left"])
-    unseen = CARDS & ~(int(games[g]["face_up"]) | seen | scene.home)
     playable = scene.room | scene.gaps | scene.wanted
-    facts[0]["gaps"] = min(int(games[g]["n_gaps"]), 3)
-    facts[0]["face_down"] = games[g]["n_face_down"]
-    facts[0]["talon"] = count_cards(left) // 2
-    facts[0]["stock"] = count_cards(stock_of(left, int(games[g]["waste"]))) // 2
-    facts[0]["playable"] = min(count_cards(scene.talon & playable), 7)
-    facts[0]["movable"] = min(count_cards(int(games[g]["heads"]) & scene.room), 4)
-    facts[0]["home"] = count_cards(scene.home) // 4
-    facts[0]["wanted"] = min(count_cards(int(games[g]["tops"]) & scene.wanted), 3)
-    facts[0]["welcome"] = 12 * count_cards(unseen & playable) // max(count_cards(unseen), 1)
-    facts[0]["fillers"] = min(count_cards(int(GAP_SETS[rules.gaps]) & (scene.hiding | seen)), 4)
+    features[0]["gaps"] = min(int(games[g]["n_gaps"]), 3)
+    features[0]["face_down"] = games[g]["n_face_down"]
+    features[0]["talon"] = count_cards(left) // 2
+    features[0]["stock"] = count_cards(stock_of(left, int(games[g]["waste"]))) // 2
+    features[0]["playable"] = min(count_cards(scene.talon & playable), 7)
+    features[0]["movable"] = min(count_cards(int(games[g]["heads"]) & scene.room), 4)
+    features[0]["home"] = count_cards(scene.home) // 4
+    features[0]["wanted"] = min(count_cards(int(games[g]["tops"]) & scene.wanted), 3)
+    features[0]["welcome"] = 12 * count_cards(known.unseen & playable) // max(count_cards(known.unseen), 1)
+    fillers = int(GAP_SETS[scene.rules.gaps]) & (scene.hiding | known.seen)
+    features[0]["fillers"] = min(count_cards(fillers), 4)
 
 
-# --- a play ------------------------------------------------------------------------------------------
+# --- a move ------------------------------------------------------------------------------------------
 
 
 @kernel
-def place_of_card(games: np.ndarray, g: int, bit: int, seen: int, scene: Scene) -> int:
+def place_of_card(scene: Scene, known: Known, bit: int) -> int:
     """Where a card is, as far as the player knows."""
     if bit & scene.home != 0:
         return HOME
-    if bit & int(games[g]["tops"]) != 0:
+    if bit & int(scene.games[scene.g]["tops"]) != 0:
         return TOP
-    if bit & int(games[g]["face_up"]) != 0:
+    if bit & int(scene.games[scene.g]["face_up"]) != 0:
         return COVERED
-    return TALON if bit & seen != 0 else UNSEEN
+    return TALON if bit & known.seen != 0 else UNSEEN
 
 
 @kernel
-def best_place(games: np.ndarray, g: int, cards: int, seen: int, scene: Scene) -> int:
+def best_place(scene: Scene, known: Known, cards: int) -> int:
     """The first of the places, in their order, where one of some cards is, or NO_SUCH if there are none."""
     place = NO_SUCH
     while cards != 0:
         bit = lowest_bit(cards)
         cards ^= bit
-        place = min(place, place_of_card(games, g, bit, seen, scene))
+        place = min(place, place_of_card(scene, known, bit))
     return place
 
 
 @kernel
-def ranks_ahead(games: np.ndarray, g: int, card: int) -> int:
+def ranks_ahead(scene: Scene, card: int) -> int:
     """How many cards of its suit go to the foundation before a card."""
-    lane = int(games[g]["next"]) >> (SUIT_WIDTH * suit_of(card)) & ((1 << SUIT_WIDTH) - 1)
-    return max(rank_of(card) - count_cards(lane - 1), 0)
+    next_of_suit = int(scene.games[scene.g]["next"]) >> (SUIT_WIDTH * suit_of(card)) & ((1 << SUIT_WIDTH) - 1)
+    return max(rank_of(card) - count_cards(next_of_suit - 1), 0)
 
 
 @kernel
-def least_ahead(games: np.ndarray, g: int, cards: int) -> int:
+def least_ahead(scene: Scene, cards: int) -> int:
     """The least of `ranks_ahead` of some cards, plus 1; 0 if there are none."""
     least = N_RANKS if cards != 0 else 0
     while cards != 0:
         bit = lowest_bit(cards)
         cards ^= bit
-        least = min(least, ranks_ahead(games, g, card_of_bit(bit)) + 1)
+        least = min(least, ranks_ahead(scene, card_of_bit(bit)) + 1)
     return least
 
 
 @kernel
-def note_source(games: np.ndarray, g: int, kind: int, what: int, facts: np.ndarray) -> int:
-    """Note which cards a play moves, and what they leave; the first of them."""
-    if kind not in (RUN, UP, SPLIT):
+def describe_source(scene: Scene, kind: int, what: int, features: np.ndarray) -> int:
+    """Write which cards a move takes along, and what they leave; the first of them."""
+    if kind not in (RUN, COLUMN_TO_FOUNDATION, SPLIT):
         return what
+    games, g = scene.games, scene.g
     column = column_of(games, g, what) if kind == SPLIT else what
     head, top = int(games[g]["head"][column]), int(games[g]["top"][column])
-    card = top if kind == UP else (what if kind == SPLIT else head)
-    if kind != UP or head == top:
-        facts[0]["under"] = games[g]["n_down"][column]
-    facts[0]["length"] = min(rank_of(card if kind == SPLIT else head) - rank_of(top), 5)
+    card = top if kind == COLUMN_TO_FOUNDATION else (what if kind == SPLIT else head)
+    if kind != COLUMN_TO_FOUNDATION or head == top:
+        features[0]["under"] = games[g]["n_down"][column]
+    features[0]["length"] = min(rank_of(card if kind == SPLIT else head) - rank_of(top), 5)
     return card
 
 
 @kernel
-def note_target(
-    games: np.ndarray,
-    g: int,
-    bit: int,
-    to_foundation: bool,
-    seen: int,
-    scene: Scene,
-    rules: RuleParams,
-    facts: np.ndarray,
-) -> None:
-    """Note where a card goes."""
+def describe_target(scene: Scene, known: Known, bit: int, to_foundation: bool, features: np.ndarray) -> None:
+    """Write where a card goes."""
     if to_foundation:
-        facts[0]["place"], facts[0]["other_host"] = 3, NO_SUCH
+        features[0]["place"], features[0]["other_host"] = 3, NO_SUCH
         return
+    games, g, rules = scene.games, scene.g, scene.rules
     all_hosts = hosts_of(card_of_bit(bit), rules)
     hosts = all_hosts & int(games[g]["tops"])
-    facts[0]["place"] = min(count_cards(hosts), 2)
+    features[0]["place"] = min(count_cards(hosts), 2)
     if hosts != 0:
         column = find_column(games, g, card_of_bit(bit), 0, rules)
         rivals = fitting(hosts, rules) & ~bit
-        facts[0]["over"] = games[g]["n_down"][column]
-        facts[0]["rivals"] = (1 if rivals & scene.hiding != 0 else 0) + (2 if rivals & scene.talon != 0 else 0)
+        features[0]["over"] = games[g]["n_down"][column]
+        features[0]["rivals"] = (1 if rivals & scene.hiding != 0 else 0) + (2 if rivals & scene.talon != 0 else 0)
         all_hosts &= ~bit_of(int(games[g]["top"][column]))
-    facts[0]["other_host"] = best_place(games, g, all_hosts, seen, scene)
+    features[0]["other_host"] = best_place(scene, known, all_hosts)
 
 
 @kernel
-def note_hosted(games: np.ndarray, g: int, users: int, seen: int, scene: Scene, facts: np.ndarray) -> None:
-    """Note the cards that a play is wanted for."""
-    unseen = CARDS & ~(int(games[g]["face_up"]) | seen | scene.home)
+def describe_hosted(scene: Scene, known: Known, users: int, features: np.ndarray) -> None:
+    """Write about the cards that a move is wanted for."""
     if users & scene.hiding != 0:
-        facts[0]["hosted"] = most_face_down(games, g, users & scene.hiding)
+        features[0]["hosted"] = most_face_down(scene, users & scene.hiding)
     else:
-        facts[0]["hosted"] = 7 if users & int(games[g]["heads"]) != 0 else 8
-    facts[0]["hosts_talon"] = 1 if users & scene.talon != 0 else 0
-    facts[0]["hosts_unseen"] = min(count_cards(users & unseen), 3)
-    facts[0]["hosted_ahead"] = least_ahead(games, g, users)
+        features[0]["hosted"] = 7 if users & int(scene.games[scene.g]["heads"]) != 0 else 8
+    features[0]["hosts_talon"] = 1 if users & scene.talon != 0 else 0
+    features[0]["hosts_unseen"] = min(count_cards(users & known.unseen), 3)
+    features[0]["hosted_ahead"] = least_ahead(scene, users)
 
 
 @kernel
-def note_waste(
-    games: np.ndarray, g: int, from_talon: bool, freed: int, scene: Scene, layouts: np.ndarray, facts: np.ndarray
-) -> None:
-    """Note the card that is the waste's top after a play."""
-    card = waste_card(games, g, layouts)
+def describe_waste(scene: Scene, from_talon: bool, freed: int, features: np.ndarray) -> None:
+    """Write about the card that is the waste's top after a move."""
+    games, g = scene.games, scene.g
+    card = waste_card(games, g, scene.layouts)
     if from_talon:
         index = highest_index(int(games[g]["left"]) & ((1 << int(games[g]["waste"])) - 1))
-        card = int(layouts[0]["talon"][index]) if index != NOWHERE else NO_CARD
+        card = int(scene.layouts[0]["talon"][index]) if index != NOWHERE else NO_CARD
     bit = set_of(card)
     if bit == 0:
-        facts[0]["beneath"] = 0
+        features[0]["beneath"] = 0
     elif bit & (scene.room | scene.gaps | scene.wanted) != 0:
-        facts[0]["beneath"] = 2
+        features[0]["beneath"] = 2
     else:
-        facts[0]["beneath"] = 3 if bit & freed != 0 else 1
+        features[0]["beneath"] = 3 if bit & freed != 0 else 1
 
 
 @kernel
-def note_reach(
-    games: np.ndarray,
-    g: int,
-    from_talon: bool,
-    card: int,
-    useful: int,
-    layouts: np.ndarray,
-    rules: RuleParams,
-    facts: np.ndarray,
-) -> None:
-    """Note which talon cards are in reach after a play. useful: the places in the talon of cards that can be played."""
-    left = int(games[g]["left"])
-    n_left, place = count_cards(left), place_of(left, int(games[g]["waste"]) + 1)
-    if from_talon:
-        n_left, place = n_left - 1, place_of(left, int(layouts[0]["index"][card]))
-        useful = without(useful, place)
-    places = places_in_reach(rules.draw_count, place, n_left)
-    facts[0]["useful_after"] = min(count_cards(places & useful), 8)
-    facts[0]["reach_after"] = min(count_cards(places) // 2, 8)
-
-
-@kernel
-def note_play(
-    games: np.ndarray,
-    g: int,
-    kind: int,
-    what: int,
-    seen: int,
-    useful: int,
-    scene: Scene,
-    layouts: np.ndarray,
-    rules: RuleParams,
-    facts: np.ndarray,
-) -> None:
-    """Note what is true of a play, in facts that are 0 so far.
-
-    useful: the places in the talon of cards that can be played before it.
+def describe_reach(scene: Scene, from_talon: bool, card: int, useful: int, features: np.ndarray) -> None:
+    """Write which talon cards are in reach after a move. useful: the places in the talon of cards that can be played
+    then.
     """
+    left = int(scene.games[scene.g]["left"])
+    n_left, place = count_cards(left), place_of(left, int(scene.games[scene.g]["waste"]) + 1)
+    if from_talon:
+        n_left, place = n_left - 1, place_of(left, int(scene.layouts[0]["index"][card]))
+        useful = without(useful, place)
+    places = places_in_reach(scene.rules.draw_count, place, n_left)
+    features[0]["useful_after"] = min(count_cards(places & useful), 8)
+    features[0]["reach_after"] = min(count_cards(places) // 2, 8)
+
+
+@kernel
+def describe_move(scene: Scene, known: Known, kind: int, what: int, features: np.ndarray) -> None:
+    """Write what is true of a move, in features that are 0 so far. features: FEATURES[1]."""
     if kind == DRAW:
-        facts[0]["beneath"] = 4
+        features[0]["beneath"] = 4
         return
-    card = note_source(games, g, kind, what, facts)
+    rules = scene.rules
+    card = describe_source(scene, kind, what, features)
     bit = bit_of(card)
-    from_talon, to_foundation = kind in (TALON_DOWN, TALON_UP), kind in (UP, TALON_UP)
-    users = fitting(bit if kind != SPLIT else bit_of(int(games[g]["below"][card])), rules) & ~scene.home & ~bit
+    from_talon = kind in (TALON_TO_COLUMN, TALON_TO_FOUNDATION)
+    to_foundation = kind in (COLUMN_TO_FOUNDATION, TALON_TO_FOUNDATION)
+    host = bit if kind != SPLIT else bit_of(int(scene.games[scene.g]["below"][card]))
+    users = fitting(host, rules) & ~scene.home & ~bit
     following = bit << 1 & CARDS
     freed = 0 if kind == RUN else (following if to_foundation else users)
-    facts[0]["rank"] = rank_of(card)
-    facts[0]["ahead"] = ranks_ahead(games, g, card)
-    facts[0]["twin"] = best_place(games, g, fitting(hosts_of(card, rules), rules) & ~bit, seen, scene)
+    features[0]["rank"] = rank_of(card)
+    features[0]["ahead"] = ranks_ahead(scene, card)
+    features[0]["twin"] = best_place(scene, known, fitting(hosts_of(card, rules), rules) & ~bit)
     if to_foundation:
-        facts[0]["follower"] = best_place(games, g, following, seen, scene)
-    facts[0]["freed"] = min(count_cards(freed & scene.talon), 3)
-    note_target(games, g, bit, to_foundation, seen, scene, rules, facts)
-    note_hosted(games, g, users, seen, scene, facts)
-    if rules.redeals != UNLIMITED:
-        note_waste(games, g, from_talon, freed, scene, layouts, facts)
+        features[0]["follower"] = best_place(scene, known, following)
+    features[0]["freed"] = min(count_cards(freed & scene.talon), 3)
+    describe_target(scene, known, bit, to_foundation, features)
+    describe_hosted(scene, known, users, features)
+    if not redeals_are_unlimited(rules.redeals):
+        describe_waste(scene, from_talon, freed, features)
     if is_grouped(rules):
-        useful |= places_of(games, g, freed, layouts)
-        note_reach(games, g, from_talon, card, useful, layouts, rules, facts)
-
-
-# --- marks -------------------------------------------------------------------------------------------
-
-
-@kernel
-def cell_of(pair: int, kind: int, values: np.ndarray) -> int:
-    """The cell of a pair of facts, where all facts have these values."""
-    return _STARTS[pair] + kind * _CELLS[pair] + values[_FIRST[pair]] * _SECOND_SIZES[pair] + values[_SECOND[pair]]
-
-
-@kernel
-def keep_close(plays: np.ndarray, n: int) -> int:
-    """Keep of `n` plays those whose marks are close to the best; how many they are."""
-    most, left = int(plays[0]["mark"]), 0
-    for p in range(1, n):
-        most = max(most, int(plays[p]["mark"]))
-    for p in range(n):
-        if int(plays[p]["mark"]) >= most - MARGIN:
-            plays[left] = plays[p]
-            left += 1
-    return left
-
-
-@kernel
-def find_cells(
-    games: np.ndarray,
-    g: int,
-    scene: Scene,
-    layouts: np.ndarray,
-    rules: RuleParams,
-    plays: np.ndarray,
-    n: int,
-    facts: np.ndarray,
-    values: np.ndarray,
-    cells: np.ndarray,
-) -> None:
-    """Find the cells of the first `n` plays. cells: int64[MAX_PLAYS, N_PAIRS], overwritten; the rest as below."""
-    seen = seen_talon(games, g, layouts, rules)
-    useful = places_of(games, g, scene.room | scene.gaps | scene.wanted, layouts) if is_grouped(rules) else 0
-    values[:] = 0
-    note_position(games, g, seen, scene, rules, facts)
-    for p in range(n):
-        kind = int(plays[p]["kind"])
-        values[_FIRST_OF_PLAY:] = 0
-        note_play(games, g, kind, int(plays[p]["what"]), seen, useful, scene, layouts, rules, facts)
-        for pair in range(N_PAIRS):
-            cells[p, pair] = cell_of(pair, kind, values)
-
-
-@kernel
-def mark_again(
-    games: np.ndarray,
-    g: int,
-    scene: Scene,
-    layouts: np.ndarray,
-    rules: RuleParams,
-    table: np.ndarray,
-    plays: np.ndarray,
-    n: int,
-    facts: np.ndarray,
-    values: np.ndarray,
-    cells: np.ndarray,
-) -> int:
-    """Keep the plays whose marks are close, and add what the table says; how many they are.
-
-    table: int16[N_CELLS]; plays: PLAY[MAX_PLAYS], of which the first `n` have marks; scratch are facts: FACTS[1],
-    values: int64[N_FACTS] in the same memory, and cells: int64[MAX_PLAYS, N_PAIRS].
-    """
-    n = keep_close(plays, n)
-    if n == 1:
-        return n
-    find_cells(games, g, scene, layouts, rules, plays, n, facts, values, cells)
-    for p in range(n):
-        for pair in range(N_PAIRS):
-            plays[p]["mark"] += table[cells[p, pair]]
-    return n
+        describe_reach(scene, from_talon, card, known.useful | places_of(scene, freed), features)

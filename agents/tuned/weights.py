@@ -1,18 +1,12 @@
-"""The weights of the agent `tuned`: of what a play's mark is made up, and how much of it in each variant.
-
-And its tables, by which close plays are marked again; these are in a file, an array for each variant that has one.
-"""
+"""The weights of the agent `tuned`: what the score of a move is made up of, and how much of it in each variant."""
 
 from __future__ import annotations
-
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from klondike_env.rules import Rules
 
-# Fields of a mark, and their weights in the variants below.
+# What may be true of a move, and its weight in each of the variants below.
 _TABLE = (
     # draw1, draw3, classic, thumb_and_pouch
     # a whole run to another column that turns a card up
@@ -36,17 +30,17 @@ _TABLE = (
     # if some card could then fill the gap
     ("built_run_awaited", -68, 1335, 1068, 94),
     # a column's last card to its foundation
-    ("up", 8121, 7126, 2973, 7216),
+    ("to_foundation", 8121, 7126, 2973, 7216),
     # if that turns a card up
-    ("up_turning", 94, 743, 461, 338),
+    ("to_foundation_turning", 94, 743, 461, 338),
     # for each card face down under it
-    ("up_turning_face_down", 966, 1617, 184, -332),
+    ("to_foundation_turning_face_down", 966, 1617, 184, -332),
     # for each card not home that could lie on it
-    ("up_user", -321, -357, -1124, 1128),
+    ("to_foundation_user", -321, -357, -1124, 1128),
     # if one of these lies on cards face down
-    ("up_host", 1712, 455, 823, -446),
+    ("to_foundation_host", 1712, 455, 823, -446),
     # if that empties the column
-    ("up_emptying", 53, 441, 296, -1644),
+    ("to_foundation_emptying", 53, 441, 296, -1644),
     # any talon card, for each card to pass on the way to it
     ("talon_distance", 3, -29, -238, -516),
     # for each card in reach afterwards that could be played
@@ -56,47 +50,47 @@ _TABLE = (
     # for each card in reach afterwards
     ("talon_reachable", 431, -872, 531, 297),
     # a talon card to a column
-    ("down", 4368, 4140, 11017, 8343),
+    ("to_column", 4368, 4140, 11017, 8343),
     # for each rank above the ace
-    ("down_rank", 56, 241, 193, -176),
+    ("to_column_rank", 56, 241, 193, -176),
     # for each card not home that could lie on it
-    ("down_user", -131, -334, -210, 1073),
+    ("to_column_user", -131, -334, -210, 1073),
     # if one of these lies on cards face down
-    ("down_host", 552, 236, -304, 698),
+    ("to_column_host", 552, 236, -304, 698),
     # for each of them, at most
-    ("down_host_face_down", 819, 1484, 665, 1245),
+    ("to_column_host_face_down", 819, 1484, 665, 1245),
     # if a run that lies on the floor could lie on it
-    ("down_built_run", 916, 54, 544, 3605),
+    ("to_column_built_run", 916, 54, 544, 3605),
     # else, if one of these is a talon card in reach
-    ("down_chain", 567, 451, -341, 182),
+    ("to_column_chain", 567, 451, -341, 182),
     # if on one of these a run could go that lies on cards face down
-    ("down_chain_host", -241, -1084, 601, -2197),
+    ("to_column_chain_host", -241, -1084, 601, -2197),
     # for each of them, at most
-    ("down_chain_host_face_down", 547, 642, 3080, 2646),
+    ("to_column_chain_host_face_down", 547, 642, 3080, 2646),
     # if two columns take it
-    ("down_spare", 694, 650, 534, 434),
+    ("to_column_spare", 694, 650, 534, 434),
     # if it goes to an empty column
-    ("down_to_gap", -225, -1123, -485, 94),
+    ("to_column_gap", -225, -1123, -485, 94),
     # for each rank above the ace, if it goes to an empty column
-    ("down_to_gap_rank", 1681, 60, 850, -73),
+    ("to_column_gap_rank", 1681, 60, 850, -73),
     # if it goes to an empty column and hosts a run that lies on cards face down
-    ("down_to_gap_host", 792, 699, 98, 1151),
+    ("to_column_gap_host", 792, 699, 98, 1151),
     # a talon card to its foundation
-    ("talon_up", 7592, 6288, 5566, 5546),
+    ("talon_to_foundation", 7592, 6288, 5566, 5546),
     # for each card not home that could lie on it
-    ("talon_up_user", -1198, -558, 77, -200),
+    ("talon_to_foundation_user", -1198, -558, 77, -200),
     # if one of these lies on cards face down
-    ("talon_up_host", -1622, -300, -1171, -79),
+    ("talon_to_foundation_host", -1622, -300, -1171, -79),
     # if the next card of its suit is the last of a column
-    ("talon_up_chain", 1002, 1685, -436, 53),
+    ("talon_to_foundation_chain", 1002, 1685, -436, 53),
     # a foundation card back to a column for a run that lies on cards face down
-    ("back_host", 809, 2332, 2723, 997),
+    ("worry_back_host", 809, 2332, 2723, 997),
     # for each of them, at most
-    ("back_host_face_down", -383, -229, 396, -105),
+    ("worry_back_host_face_down", -383, -229, 396, -105),
     # the same for a talon card in reach
-    ("back_talon", 195, 2142, 1982, 784),
+    ("worry_back_talon", 195, 2142, 1982, 784),
     # the same for a run that lies on the floor
-    ("back_built_run", 836, -74, 363, 983),
+    ("worry_back_built_run", 836, -74, 363, 983),
     # part of a run to another card, to free a card that its foundation takes
     ("split", 1002, 1090, 1069, 482),
     # the same to free one on which a run could go that lies on cards face down
@@ -112,9 +106,6 @@ _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])
 
 
-TABLES = Path(__file__).with_name("pair_tables.npz")
-
-
 def most_like(rules: Rules) -> str:
     """The variant that a game is most like."""
     if rules.redeals is None:
@@ -126,15 +117,3 @@ def weights_for(rules: Rules) -> np.ndarray:
     """The weights for a game, WEIGHTS[1]: those of the variant that it is most like."""
     column = 1 + _VARIANTS.index(most_like(rules))
     return np.array([tuple(row[column] for row in _TABLE)], dtype=WEIGHTS)
-
-
-@cache
-def tables() -> dict[str, np.ndarray]:
-    """The tables in use, by variant."""
-    with np.load(TABLES) as file:
-        return dict(file)
-
-
-def table_for(rules: Rules) -> np.ndarray:
-    """The table for a game, int16[n]: that of the variant that it is most like, or int16[0] if that has none."""
-    return tables().get(most_like(rules), np.empty(0, dtype=np.int16))

@@ -5,27 +5,27 @@ from __future__ import annotations
 import numpy as np
 from typer.testing import CliRunner
 
-from klondike_env.agents.tuned.agent import Marking
+from klondike_env.agents.tuned.agent import Scoring
 from klondike_env.agents.tuned.weights import WEIGHTS, weights_for
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.rules import PRESETS
-from train.tune import Judge, app, evolve
+from train.tune import Arena, app, evolve
 
 
 def test_weights_that_win_more_are_found() -> None:
-    judge = Judge(PRESETS["draw1"])
-    validation = judge.deal(VALIDATION_DEALS.start, 1000)
-    start = -weights_for(PRESETS["draw1"]).view(np.int64) // 8  # the best play comes last
-    judge.win_rate(judge.marking(start), validation[:1])  # compiled off the clock
-    found = evolve(judge, start, 200, 3.0, np.random.default_rng(1))
-    assert judge.win_rate(judge.marking(found), validation) > judge.win_rate(judge.marking(start), validation) + 0.05
+    arena = Arena(PRESETS["draw1"])
+    validation = arena.deal(VALIDATION_DEALS.start, 1000)
+    start = -weights_for(PRESETS["draw1"]).view(np.int64) // 8  # the best move comes last
+    arena.win_rate(arena.scoring(start), validation[:1])  # compiled off the clock
+    found = evolve(arena, start, 200, 3.0, np.random.default_rng(1))
+    assert arena.win_rate(arena.scoring(found), validation) > arena.win_rate(arena.scoring(start), validation) + 0.05
 
 
 def test_win_rates_are_those_of_the_weights() -> None:
-    judge = Judge(PRESETS["draw1"])
-    states = judge.deal(0, 500)
+    arena = Arena(PRESETS["draw1"])
+    states = arena.deal(0, 500)
     kept = states.copy()
-    assert 0.6 < judge.win_rate(Marking.of(PRESETS["draw1"]), states) < 0.73
+    assert 0.6 < arena.win_rate(Scoring.of(PRESETS["draw1"]), states) < 0.73
     assert np.array_equal(states, kept)
 
 
