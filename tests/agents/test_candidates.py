@@ -1,4 +1,4 @@
-"""The arms that are found, against a slow and plain search."""
+"""The candidates that are found, against a slow and plain search."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from klondike_env.agents.planner.candidates import Base, Exploration
-from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION, TO_FOUNDATION, TO_GAP, name
+from klondike_env.agents.planner.candidates import Decision, ListBase, follow_base
+from klondike_env.engine.actions import (
+    N_ACTIONS,
+    N_DESTINATIONS,
+    RESIGN,
+    STOCK_ACTION,
+    TO_FOUNDATION,
+    TO_GAP,
+    name,
+    parse,
+)
 from klondike_env.rules import PRESETS, Rules
 from tests.boards import board
 from tests.reference import Position, deal, legal_actions, play, position_key
@@ -35,12 +44,12 @@ def key(position: Position, rules: Rules) -> Any:
 def takes_back(position: Position, action: int, rules: Rules) -> bool:
     """Whether a legal action leads back to the position."""
     there = after(position, action, rules)
-    ways_back = legal_actions(there, rules, talon_of(rules))
-    return any(key(after(there, way, rules), rules) == key(position, rules) for way in ways_back)
+    returns = legal_actions(there, rules, talon_of(rules))
+    return any(key(after(there, action, rules), rules) == key(position, rules) for action in returns)
 
 
 def closure(position: Position, rules: Rules) -> dict[Any, Position]:
-    """All positions that moves which can be taken back lead to."""
+    """All positions that reversible moves lead to."""
     found = {key(position, rules): position}
     waiting = [position]
     while waiting:
@@ -64,16 +73,22 @@ def class_of(position: Position, rules: Rules) -> Any:
     return min(map(repr, closure(position, rules)))
 
 
+def decide(state: np.void, rules: Rules) -> Decision:
+    """The irreversible candidates in a state."""
+    decision = Decision()
+    decision.begin(state)
+    decision.find_irreversible(rules.params(), int(rules.redeals is None))
+    return decision
+
+
 def check(position: Position, rules: Rules) -> int:
-    """Compare the arms at a position; how many there are, 0 if it is too large for that."""
-    exploration = Exploration()
-    exploration.records[0] = record(position, rules)
-    n_arms = exploration.run(rules.params())
-    if exploration.counts[0] > MOST_POSITIONS:
+    """Compare the candidates at a position; how many there are, 0 if it is too large for that."""
+    decision = decide(record(position, rules), rules)
+    if decision.positions.n_found[0] > MOST_POSITIONS:
         return 0
     kinds, classes = set(), set()
-    for arm in range(n_arms):
-        *before, last = exploration.way_to(arm)
+    for candidate in range(decision.n_candidates):
+        *before, last = decision.line_to(candidate)
         here = position
         for action in before:
             assert action in legal_actions(here, rules, talon_of(rules))
@@ -84,17 +99,17 @@ def check(position: Position, rules: Rules) -> int:
         kinds.add(kind(last))
         classes.add(class_of(after(here, last, rules), rules))
     positions = closure(position, rules)
-    assert len(positions) == exploration.counts[0]
+    assert len(positions) == decision.positions.n_found[0]
     for here in positions.values():
         for action in legal_actions(here, rules, talon_of(rules)):
             if action == STOCK_ACTION and rules.redeals is None:
                 continue
             if kind(action) not in kinds and not takes_back(here, action, rules):
                 assert class_of(after(here, action, rules), rules) in classes, name(action)
-    return n_arms
+    return decision.n_candidates
 
 
-def test_finds_the_arms_of_a_slow_search_in_random_positions() -> None:
+def test_finds_the_candidates_of_a_slow_search_in_random_positions() -> None:
     chance, total = random.Random(11), 0
     for _ in range(60):
         rules = random_rules(chance)
@@ -105,7 +120,7 @@ def test_finds_the_arms_of_a_slow_search_in_random_positions() -> None:
 
 
 @pytest.mark.parametrize("variant", ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"])
-def test_finds_the_arms_of_a_slow_search_in_games(variant: str) -> None:
+def test_finds_the_candidates_of_a_slow_search_in_games(variant: str) -> None:
     chance, rules, total = random.Random(12), PRESETS[variant], 0
     for _ in range(8):
         position = deal(chance.sample(range(52), 52))
@@ -119,32 +134,58 @@ def test_finds_the_arms_of_a_slow_search_in_games(variant: str) -> None:
     assert total > 30
 
 
-def test_a_way_begins_with_moves_that_can_be_taken_back() -> None:
-    exploration = Exploration()
-    exploration.records[0] = board("2C 9H | 5S", "5C 4H", "6H", foundations="3D 3H")
-    exploration.run(PRESETS["draw1"].params())
-    ways = {tuple(name(action) for action in exploration.way_to(arm)) for arm in range(int(exploration.counts[1]))}
-    assert ("5S onto 6H",) in ways
-    assert all(len(way) == 1 or way[-1].startswith(("5S", "5C", "6H", "4H")) for way in ways)
+def test_a_line_begins_with_reversible_moves() -> None:
+    decision = decide(board("2C 9H | 5S", "5C 4H", "6H", foundations="3D 3H"), PRESETS["draw1"])
+    lines = {tuple(map(name, decision.line_to(candidate))) for candidate in range(decision.n_candidates)}
+    assert ("5S onto 6H",) in lines
+    assert all(len(line) == 1 or line[-1].startswith(("5S", "5C", "6H", "4H")) for line in lines)
 
 
-def test_numbers_of_positions_do_not_carry_over_to_the_next_exploration() -> None:
-    exploration, rules = Exploration(), PRESETS["draw1"]
-    record_of_game = board("5C 4H", "6H", foundations="3H")
-    counts = []
+def test_one_decision_leaves_nothing_to_the_next() -> None:
+    decision, rules, counts = Decision(), PRESETS["draw1"], []
     for _ in range(2):
-        exploration.records[0] = record_of_game
-        exploration.run(rules.params())
-        counts.append(exploration.counts.tolist())
+        decision.begin(board("5C 4H", "6H", foundations="3H"))
+        decision.find_irreversible(rules.params(), 1)
+        counts.append((int(decision.positions.n_found[0]), decision.n_candidates))
     assert counts[0] == counts[1]
-    assert np.all(np.array(counts) > 0)
+    assert min(counts[0]) > 0
+
+
+def test_legal_actions_come_in_the_order_of_their_promise() -> None:
+    game = board("2C 9H | 5S", "5C 4H", "6H", foundations="3D 3H")
+    mask = np.zeros(N_ACTIONS, dtype=np.int8)
+    legal = [parse(text) for text in ("4H onto 5S", "5S onto 6H", "4H to foundation", "3D onto 4C")]
+    mask[legal] = 1
+    decision = Decision()
+    decision.begin(game)
+    assert decision.list_legal(mask, legal[0]) == 3
+    found = [decision.line_to(k)[0] for k in range(decision.n_candidates)]
+    assert found == [legal[2], legal[1], legal[3], legal[0]]
+
+
+@pytest.mark.parametrize(("since_progress", "gives_up"), [(7, False), (8, True)])
+def test_giving_up_competes_where_the_base_gives_up_and_nothing_moves_forward(
+    since_progress: int, gives_up: bool
+) -> None:
+    mask = np.zeros(N_ACTIONS, dtype=np.int8)
+    mask[STOCK_ACTION] = 1
+    for base_action in (RESIGN, STOCK_ACTION):
+        decision = Decision()
+        decision.begin(board("5C 4H", "6H", foundations="3H", since_progress=since_progress))
+        base = decision.list_legal(mask, base_action)
+        lines = [decision.line_to(candidate) for candidate in range(decision.n_candidates)]
+        if base_action == RESIGN:
+            assert base == -1
+            assert lines == ([[]] if gives_up else []) + [[STOCK_ACTION]]
+        else:
+            assert base == 0
+            assert lines == [[STOCK_ACTION]]
 
 
 def test_the_base_writes_only_to_what_is_its_own() -> None:
     rules, guarded = PRESETS["draw3"], np.full(4096, -7)
-    base = Base.of("tuned", rules)._replace(returned=guarded[:1])
-    exploration = Exploration()
-    exploration.records[0] = record(deal(list(range(52))), rules)
-    exploration.run(rules.params())
-    exploration.base_arm(base, rules.params())
+    base = ListBase.of("tuned", rules)
+    base = base._replace(memory=base.memory._replace(returned=guarded[:1]))
+    decision = decide(record(deal(list(range(52))), rules), rules)
+    follow_base(decision.positions, decision.candidates, base, rules.params())
     assert np.all(guarded[1:] == -7)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import klondike_env.agents.planner.endgame
-from klondike_env.agents.planner.endgame import Endgames, n_unseen
+from klondike_env.agents import load
+from klondike_env.agents.planner.endgame import line_to_win, n_unseen
 from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.state import WON
@@ -36,26 +37,28 @@ def test_positions_with_one_card_unseen_are_played_to_a_win(variant: str) -> Non
     games = games_at_their_ends(rules)
     started = np.flatnonzero(~games.over)
     assert len(started) > 5
-    endgames, actions = Endgames(rules, rules.redeals is None), np.full(len(games), RESIGN)
-    while not games.over.all():
-        rows = np.flatnonzero(~games.over)
-        assert len(endgames.play(games.views(), games.masks, rows, actions)) == 0
-        games.forfeit(rows[actions[rows] == RESIGN])
-        games.step(actions)
-        assert not games.illegal[rows].any()
+    for row in started.tolist():
+        line = line_to_win(games.views()[row : row + 1], rules, rules.redeals is None, 100_000)
+        for action in line or ():
+            actions = np.full(len(games), RESIGN)
+            actions[row] = action
+            games.step(actions, np.arange(len(games)) == row)
+            assert not games.illegal[row]
+            if games.over[row]:
+                break
     assert np.mean(games.outcomes[started] == WON) > 0.8
 
 
-def test_positions_with_more_cards_unseen_are_left_to_others() -> None:
-    games = Games(3, DRAW3, talon="reach")
-    games.deal([1, 2, 3])
-    rows = Endgames(DRAW3, True).play(games.views(), games.masks, np.arange(3), np.zeros(3, dtype=np.int64))
-    assert rows.tolist() == [0, 1, 2]
+def test_unseen_cards_are_counted() -> None:
+    for variant, n in (("draw3", 21), ("classic", 21 + 24)):
+        games = Games(1, PRESETS[variant], talon="reach" if variant == "draw3" else "draw")
+        games.deal([1])
+        assert n_unseen(games.views()).tolist() == [n]
 
 
-@pytest.mark.parametrize(("verdict", "left"), [(UNSOLVABLE, False), (UNDECIDED, True)])
-def test_lost_positions_are_given_up_and_undecided_ones_left(
-    verdict: str, left: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("verdict", "given_up"), [(UNSOLVABLE, True), (UNDECIDED, False)])
+def test_lost_positions_are_given_up_and_undecided_ones_played_on(
+    verdict: str, given_up: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Search:
         def __init__(self, record: np.void, rules: Rules) -> None:
@@ -65,8 +68,9 @@ def test_lost_positions_are_given_up_and_undecided_ones_left(
             return verdict
 
     games = games_at_their_ends(DRAW3)
-    rows, actions = np.flatnonzero(~games.over), np.zeros(len(games), dtype=np.int64)
+    rows = np.flatnonzero(~games.over)
     monkeypatch.setattr(klondike_env.agents.planner.endgame, "search_for", lambda rules: Search)
-    others = Endgames(DRAW3, True).play(games.views(), games.masks, rows, actions)
-    assert len(others) == (len(rows) if left else 0)
-    assert np.all(actions[rows] == (0 if left else RESIGN))
+    agent = load("planner:samples=5")
+    agent.start(len(games), DRAW3, 0)
+    actions = agent.act(games.views(), games.masks)
+    assert np.all((actions[rows] == RESIGN) == given_up)

@@ -1,4 +1,4 @@
-"""The list with marks."""
+"""The list with scores."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from klondike_env.agents.lists.collins import CollinsAgent
-from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, index_talon, read_game, read_layout
+from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, read_position
 from klondike_env.agents.match import play_games
-from klondike_env.agents.tuned.agent import Marking, TunedAgent, play_out_tuned
+from klondike_env.agents.tuned.agent import Scoring, TunedAgent, play_out_tuned
+from klondike_env.agents.tuned.pair_table import table_for
 from klondike_env.agents.tuned.scores import find_reach
-from klondike_env.agents.tuned.weights import WEIGHTS, table_for, weights_for
+from klondike_env.agents.tuned.weights import WEIGHTS, weights_for
 from klondike_env.engine.actions import name
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import STALLED, WON
@@ -20,23 +21,21 @@ from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules
 from tests.agents.test_all_agents import random_rules
 from tests.boards import board
-from train.tune import Judge
+from train.tune import Arena
 
 
 @kernel
 def play_out_all(
     states: np.ndarray,
     rules: RuleParams,
-    marking: Marking,
+    scoring: Scoring,
     games: np.ndarray,
     layouts: np.ndarray,
     won: np.ndarray,
 ) -> None:
     for i in range(len(states)):
-        read_layout(states, i, layouts)
-        read_game(states, i, games, 0)
-        index_talon(states, i, layouts, games, 0)
-        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, marking)
+        read_position(states, i, games, layouts)
+        won[i] = play_out_tuned(games, 0, layouts, rules, NEVER, scoring)
 
 
 def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
@@ -45,7 +44,7 @@ def assert_playouts_are_the_agents_games(rules: Rules, n: int) -> None:
     games.deal(np.arange(n))
     won = np.zeros(n, dtype=bool)
     scratch = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-    play_out_all(games.states, rules.params(), Marking.of(rules), *scratch, won)
+    play_out_all(games.states, rules.params(), Scoring.of(rules), *scratch, won)
     assert np.array_equal(won, played == WON)
 
 
@@ -68,12 +67,12 @@ def test_wins_more_than_collins(variant: str) -> None:
 
 
 @pytest.mark.parametrize("variant", ["draw1", "draw3"])
-def test_second_marks_win_more(variant: str) -> None:
+def test_pair_scores_win_more(variant: str) -> None:
     rules = PRESETS[variant]
-    judge = Judge(rules)
-    states = judge.deal(0, 4000)
-    without = Marking.by(weights_for(rules), table_for(rules)[:0])
-    assert judge.win_rate(Marking.of(rules), states) > judge.win_rate(without, states) + 0.02
+    arena = Arena(rules)
+    states = arena.deal(0, 4000)
+    without = Scoring.by(weights_for(rules), table_for(rules)[:0])
+    assert arena.win_rate(Scoring.of(rules), states) > arena.win_rate(without, states) + 0.02
 
 
 @pytest.mark.parametrize(
@@ -108,9 +107,7 @@ def test_every_weight_has_a_name_of_its_own() -> None:
 def test_unseen_talon_cards_are_in_no_ones_reach() -> None:
     games = Games(1, PRESETS["draw3"])
     games.deal(np.arange(1))
-    unrolled, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-    read_layout(games.views(), 0, layouts)
-    read_game(games.views(), 0, unrolled, 0)
-    index_talon(games.views(), 0, layouts, unrolled, 0)
-    find_reach(unrolled, 0, layouts, PRESETS["draw3"].params())
-    assert unrolled["reach"][0] == 0
+    played, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
+    read_position(games.views(), 0, played, layouts)
+    find_reach(played, 0, layouts, PRESETS["draw3"].params())
+    assert played["reach"][0] == 0
