@@ -27,9 +27,9 @@ class Agent(ABC):
 
     Attributes:
         name: how the agent is called in tables and results.
-        talon: how it wants to meet the stock: "draw" (tap by tap), "reach" (seen talon cards played
+        talon: how it wants to meet the stock: "draw" (card by card), "reach" (seen talon cards played
             directly) or "auto" (reach where redeals are unlimited, else draw).
-        no_repeats: whether it wants plays that lead back to a visited position masked.
+        no_repeats: whether it wants actions that lead back to a visited position masked.
         needs_masks: whether it reads `masks`; without them games run faster.
         play: "argmax" or "sampled" for a network, None for any other agent; stated in results.
     """
@@ -44,7 +44,7 @@ class Agent(ABC):
         """Get ready to play `n_games` rows under `rules`; all chance must come from `seed`.
 
         Draw it from the seed and the view alone, as `klondike_env.agents.chance` does, and figures are the same for
-        any number of workers and rows. An agent is started more than once, on a part of the deals each time.
+        any number of workers and rows. An agent is started more than once, for some of the deals each time.
 
         Memory of a game lives in arrays of length `n_games`. Rows are used for one game after another:
         a row whose `views["steps"]` is 0 holds a fresh game.

@@ -83,7 +83,7 @@ def test_the_strength_of_agents_is_told_from_kept_results():
 
 def test_win_rates_of_the_readme_are_kept_results():
     table = [line.split(" | ") for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| ")]
-    head = next(row for row in table if "deals won" in row[0])
+    head = next(row for row in table if "win rate" in row[0])
     rows = {row[0].strip("| ").split(" (")[0]: row for row in table if "±" in row[1]}
     names = ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"]
     for name, row in zip(names, rows.values(), strict=True):

@@ -32,7 +32,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 
 from klondike_env.agents.match import play_games
 from klondike_env.agents.network.agent import PolicyAgent, pack_policy
-from klondike_env.agents.network.network import PolicyNetwork, Trunk, useful_codes
+from klondike_env.agents.network.network import PolicyNetwork, Trunk, useful_values
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.sb3 import KlondikeVecEnv
 from train.config import ConfigError, PpoConfig, load_config, save_config
@@ -234,7 +234,7 @@ def _learn(model: TimedPPO, watch: Watch, *, resume: bool) -> None:
 
 def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
     """The trained policy as an agent, with its own copy of the weights."""
-    network = PolicyNetwork(useful_codes(config.game, config.talon), config.hidden_sizes).to(model.device)
+    network = PolicyNetwork(useful_values(config.game, config.talon), config.hidden_sizes).to(model.device)
     weights = model.policy.state_dict()
     network.load_state_dict(
         {
@@ -267,7 +267,7 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
 def make_model(config: PpoConfig, env: KlondikeVecEnv) -> TimedPPO:
     """An untrained model; its `budget` must be set before it learns."""
     extractor = {
-        "useful": useful_codes(config.game, config.talon),
+        "useful": useful_values(config.game, config.talon),
         "hidden_sizes": list(config.hidden_sizes),
     }
     return TimedPPO(

@@ -1,1 +1,1 @@
-"""Rule lists, and the chance player they are compared with."""
+"""Rule lists, the fast player of one of them, and the chance player that they are compared with."""

@@ -9,7 +9,7 @@ Solitaire with Monte-Carlo Planning (ICAPS 2009).
     5  column to column, turning nothing up
     6  the stock (only where drawing is an action at all: the paper plays talon cards directly)
 
-Ties are broken at random. Plays that lead back to a visited position are ruled out, here by the
+Ties are broken at random. Actions that lead back to a visited position are ruled out, here by the
 mask (`no_repeats`). Once nothing is face down the same list plays on to the end.
 """
 
@@ -79,7 +79,7 @@ def choose_all(views: np.ndarray, masks: np.ndarray, seed: int, actions: np.ndar
 
 
 class GreedyAgent(KernelAgent):
-    """Takes the most promising kind of play on offer, ties at random."""
+    """Takes the most promising kind of action on offer, ties at random."""
 
     name = "greedy"
     choose_all = staticmethod(choose_all)

@@ -18,12 +18,12 @@ from klondike_env.engine.card_sets import bit_of, fitting_on
 from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, TABLE_FIELDS, table_start
 from klondike_env.rules import Rules
 
-# Codes of a card that say in which order the talon comes.
+# Values of a card that say in which order the talon comes.
 _ORDER = ("waste_top", "draws", "after_redeal", "talon_index", "phase", "before_redeal")
-_RULE_CODES = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "build", "gaps")
+_RULE_FIELDS = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "build", "gaps")
 
 
-def useful_codes(rules: Rules, talon: str) -> list[int]:
+def useful_values(rules: Rules, talon: str) -> list[int]:
     """Indices of the observation's values that can differ and matter under these rules.
 
     Left out are the rules themselves, what only thoughtful mode shows, parents that a card cannot
@@ -43,7 +43,7 @@ def useful_codes(rules: Rules, talon: str) -> list[int]:
                     continue
             values.append(card * N_CARD_FIELDS + k)
     for field in TABLE_FIELDS:
-        if field.name not in _RULE_CODES:
+        if field.name not in _RULE_FIELDS:
             start = N_CARD_VALUES + table_start(field.name)
             values.extend(range(start, start + field.size))
     return values
@@ -58,7 +58,7 @@ class Trunk(nn.Module):
     """Dense layers with ReLU over the useful values.
 
     Args:
-        useful: indices into the flat observation, see `useful_codes`.
+        useful: indices into the flat observation, see `useful_values`.
         hidden_sizes: units of each layer.
     """
 

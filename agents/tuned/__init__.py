@@ -1,1 +1,1 @@
-"""The rule list `tuned`: evolved weights, and a table of pairs of features for close plays."""
+"""The rule list `tuned`: moves, their scores by evolved weights, their features, and pair scores for close moves."""

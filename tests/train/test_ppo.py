@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from klondike_env.agents.match import play_games
 from klondike_env.agents.network.agent import PolicyAgent, load_policy, pack_policy
-from klondike_env.agents.network.network import PolicyNetwork, useful_codes
+from klondike_env.agents.network.network import PolicyNetwork, useful_values
 from klondike_env.agents.registry import load
 from klondike_env.games import Games
 from klondike_env.observation import N_CARD_VALUES, N_VALUES, Observer, table_start
@@ -148,7 +148,7 @@ def test_schedules_follow_frames_or_minutes_whichever_is_further():
     assert Budget(load_config(PpoConfig, None, ["frames=1000"]), trained).spent == 0.25
 
 
-def test_useful_codes_keep_everything_that_can_differ_in_play():
+def test_useful_values_keep_everything_that_can_differ_in_play():
     for name, talon in (("draw3", "reach"), ("classic", "draw"), ("thumb_and_pouch", "draw")):
         rules = PRESETS[name]
         games = Games(64, rules, talon=talon)
@@ -159,14 +159,14 @@ def test_useful_codes_keep_everything_that_can_differ_in_play():
             games.step(games.random_actions(generator))
             values = observer.values(games.states)
             lowest, highest = np.minimum(lowest, values.min(axis=0)), np.maximum(highest, values.max(axis=0))
-        dropped = set(np.flatnonzero(lowest != highest).tolist()) - set(useful_codes(rules, talon))
+        dropped = set(np.flatnonzero(lowest != highest).tolist()) - set(useful_values(rules, talon))
         assert all(index % 19 == 18 for index in dropped), "only `under` may differ and be left out"
 
 
 def test_sampled_play_follows_the_distribution_of_the_network():
     torch.manual_seed(0)
     rules = Rules()
-    network = PolicyNetwork(useful_codes(rules, "draw"), [8])
+    network = PolicyNetwork(useful_values(rules, "draw"), [8])
     with torch.no_grad():
         network.action_head.weight.mul_(5)
     games = Games(1, rules)
