@@ -1,11 +1,13 @@
 """The observation: every field against a slow twin, and no leak of hidden cards."""
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import klondike_env
-from klondike_env.cards import N_CARDS, SUIT_NAMES, UNSEEN, suit_of
+from klondike_env.cards import N_CARDS, SUIT_NAMES, UNSEEN, card_text, suit_of
 from klondike_env.deals import decks_of
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
 from klondike_env.games import Games
@@ -18,6 +20,7 @@ from klondike_env.observation import (
     N_VALUES,
     TABLE_FIELDS,
     Observer,
+    describe,
     table_start,
 )
 from klondike_env.rules import BUILDS, GAPS, PRESETS, Rules
@@ -317,3 +320,34 @@ def test_a_follower_notices(change, stepped, thoughtful):
     if stepped:
         games.step(games.random_actions(generator))
     np.testing.assert_array_equal(observer.follow(games), observer.flat(games.states))
+
+
+def test_every_value_is_described_by_its_card_and_field() -> None:
+    for card in range(N_CARDS):
+        for k, field in enumerate(CARD_FIELDS):
+            index = card * N_CARD_FIELDS + k
+            said = f"{index}: {card_text(card)} {field.name}, 0 to {HIGHS[index]}: {field.meaning}"
+            assert describe(index) == said
+    for field in TABLE_FIELDS:
+        for k in range(field.size):
+            index = N_CARD_VALUES + table_start(field.name) + k
+            name = field.name if field.size == 1 else f"{field.name}[{k}]"
+            assert describe(index) == f"{index}: table {name}, 0 to {HIGHS[index]}: {field.meaning}"
+
+
+@pytest.mark.parametrize(
+    ("index", "description"),
+    [
+        (10, "10: AC on_floor, 0 to 1: in a column with no card under it"),
+        (988, "988: table stock, 0 to 24: cards in the stock"),
+        (1018, "1018: table gaps[2], 0 to 1: rule: one-hot of what an empty column takes: kings, any, none"),
+    ],
+)
+def test_values_are_described_at_their_indices(index: int, description: str) -> None:
+    assert describe(index) == description
+
+
+@pytest.mark.parametrize("index", [-1, 1019, 1.5])
+def test_there_is_no_description_of_what_is_no_value(index: Any) -> None:
+    with pytest.raises(ValueError, match=r"^index is .*; allowed: a whole number from 0 to 1018$"):
+        describe(index)
