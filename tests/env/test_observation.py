@@ -23,10 +23,10 @@ from klondike_env.observation import (
     describe,
     table_start,
 )
-from klondike_env.rules import BUILDS, GAPS, PRESETS, Rules
+from klondike_env.rules import BUILDS, DISTINCT_PRESETS, GAPS, PRESETS, Rules
 
 CUSTOM = Rules(build="any_suit", gaps="any", draw_count=5, redeals=2, runs="whole_or_last")
-ALL_RULES = [*PRESETS.values(), CUSTOM]
+ALL_RULES = [*DISTINCT_PRESETS.values(), CUSTOM]
 
 
 def expected_cards(view, rules):
@@ -123,7 +123,7 @@ def positions(rules, n_games, n_steps, seed, **options):
 
 
 @pytest.mark.parametrize("talon", ["draw", "reach"])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_every_field_equals_its_slow_twin(rules, talon):
     for games in positions(rules, 8, 120, seed=1, talon=talon):
         values = Observer("cards", games.setup).values(games.states)
@@ -139,7 +139,7 @@ def test_every_field_equals_its_slow_twin(rules, talon):
                 assert values[i, start : start + field.size].tolist() == expected_table(view, rules)[field.name]
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_codes_stay_in_their_ranges_and_the_flat_form_is_the_codes_divided_by_them(rules):
     for games in positions(rules, 32, 100, seed=2, stall_limit=None):
         observer = Observer("flat", games.setup)
@@ -203,7 +203,7 @@ def record_play(games, deck, actions_of):
 
 @pytest.mark.parametrize("reward", ["progress", "standard"])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_permuting_unseen_cards_changes_nothing_a_player_meets(rules, options, reward):
     generator = np.random.default_rng(3)
     games, other = Games(1, rules, reward=reward, **options), Games(1, rules, reward=reward, **options)
@@ -281,7 +281,7 @@ def afresh(observer, games):
 
 @pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_following_games_gives_the_same_as_observing_them_afresh(rules, options, form, thoughtful):
     observer = None
     for step, games in enumerate(positions(rules, 32, 400, seed=4, stall_limit=40, reward="standard", **options)):
