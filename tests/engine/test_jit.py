@@ -6,10 +6,12 @@ import ast
 import os
 import pickle
 import random
+import re
 import resource
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -116,6 +118,187 @@ def test_a_kernel_is_compiled_once_for_all_kernels_that_call_it_and_once_for_cal
 
     assert run("double(1) + double(2) + double(count) + number()") == [26, 10, 6, 5]  # not for each constant
     assert run("double(count) - number()") == [0, 10, 6, 3]  # in the caller's file, but what is in the helper's is kept
+
+
+# Before our package is imported, makes numba a release in which a private name is another or is gone.
+RENAME = """
+import sys, types
+import numba, numba.core.ccallback
+
+def renamed(code):
+    new = lambda names: tuple("renamed" if name == {name!r} else name for name in names)
+    consts = tuple(renamed(const) if isinstance(const, types.CodeType) else const for const in code.co_consts)
+    return code.replace(co_names=new(code.co_names), co_consts=consts)
+
+def functions(value):
+    value = getattr(value, "__func__", getattr(value, "fget", value))
+    while value is not None:
+        if isinstance(value, types.FunctionType):
+            yield value
+        value = getattr(value, "__wrapped__", None)
+
+modules = [module for name, module in sys.modules.items() if name.startswith("numba.core")]
+if {name!r} == "_cache":  # a name that others of numba's classes use as well
+    modules = [sys.modules["numba.core.dispatcher"]]
+classes = {{value for module in modules for value in vars(module).values() if isinstance(value, type)}}
+classes = {{value for value in classes if value.__module__.startswith("numba.core")}}
+owners = [*modules, *classes]
+for function in {{f for owner in owners for value in list(vars(owner).values()) for f in functions(value)}}:
+    function.__code__ = renamed(function.__code__)
+found = False
+for owner in owners:
+    if {name!r} in vars(owner):
+        found = True
+        setattr(owner, "renamed", vars(owner)[{name!r}])
+        delattr(owner, {name!r})
+assert found or {name!r} in ("_cache", "_cache_file", "_impl", "_final_module")  # which are set in a constructor
+"""
+# The same for an option of numba.njit.
+REMOVE_OPTION = """
+from numba.core.cpu import CPUTargetOptions
+(owner,) = (owner for owner in CPUTargetOptions.__mro__ if {name!r} in vars(owner))
+delattr(owner, {name!r})
+"""
+# Prints how often kernels were compiled in a trial of numba.
+COUNT_TRIALS = """
+from types import FunctionType
+from klondike_env.engine import jit
+trials = []
+jit.FunctionType = lambda *arguments: trials.append(arguments) or FunctionType(*arguments)
+jit._compile()
+print(len(trials))
+"""
+PILES = """
+from typing import NamedTuple
+import numpy as np
+
+class Piles(NamedTuple):
+    waste: np.ndarray
+    gaps: np.ndarray
+"""
+# A caller with arrays in a tuple with names, a constant, and two kernels in another.
+GAME = """
+import numpy as np
+from klondike_env.engine.jit import kernel
+from klondike_env.engine.helper import number
+from klondike_env.engine.piles import Piles
+
+@kernel
+def take(piles, pile):
+    piles.waste[pile] -= 1
+    piles.gaps[pile] = piles.waste[pile] == 0
+    return piles.gaps.sum()
+
+@kernel
+def play(piles):
+    count = 0
+    while take(piles, 0) + take(piles, len(piles.waste) - 1) < 2:
+        count += number()
+    return count
+
+print(play(Piles(np.array([4, 9, 5]), np.zeros(3, np.bool_))), sum(play.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def game(package: Path) -> Path:
+    """The package with a game that counts ten three times."""
+    (package / "klondike_env" / "engine" / "piles.py").write_text(PILES)
+    (package / "klondike_env" / "engine" / "caller.py").write_text(GAME)
+    return package
+
+
+def play(game: Path, prelude: str = "", **environment: str) -> tuple[list[int], list[str]]:
+    """What the game returns, how many of its signatures came from the cache, and the warnings."""
+    numbers, lines = run_and_listen(game, prelude=prelude, **environment)
+    return numbers, [line for line in lines if "compiling" not in line]
+
+
+def endings(game: Path) -> set[str]:
+    """What the names of files of code tell of how the kernels were compiled."""
+    return {"".join(path.suffixes[2:-2]) for path in game.rglob("*.nbc")} - {".trial"}
+
+
+def test_kernels_are_inlined_and_cached_where_numba_is_as_we_know_it(game: Path) -> None:
+    assert play(game) == ([30, 0], [])
+    assert play(game) == ([30, 1], [])
+    assert endings(game) == {"", ".inlined"}
+
+
+@pytest.mark.parametrize(
+    ("break_numba", "name"),
+    [
+        (REMOVE_OPTION, "_nrt"),
+        (REMOVE_OPTION, "forceinline"),
+        (REMOVE_OPTION, "no_cfunc_wrapper"),
+        (RENAME, "JITCodeLibrary"),
+        (RENAME, "_optimize_final_module"),
+        (RENAME, "_finalize_final_module"),
+        (RENAME, "_get_module_for_linking"),
+        (RENAME, "_final_module"),
+        (RENAME, "enable_object_caching"),
+        (RENAME, "get_call_template"),
+        (RENAME, "get_overload"),
+    ],
+)
+def test_plain_njit_takes_over_where_numba_inlines_in_another_way(game: Path, break_numba: str, name: str) -> None:
+    numbers, (warning,) = play(game, break_numba.format(name=name))
+    assert numbers == [30, 0]
+    assert endings(game) == {".plain"}
+    assert warning.startswith("klondike_env: numba ")
+    assert "kernels are slower (" in warning
+
+
+@pytest.mark.parametrize(
+    "name", ["FunctionCache", "_cache", "_cache_file", "_impl", "filename_base", "load_overload", "save_overload"]
+)
+def test_nothing_is_cached_where_numba_caches_in_another_way(game: Path, name: str) -> None:
+    numbers, (warning,) = play(game, RENAME.format(name=name))
+    assert numbers == [30, 0]
+    assert endings(game) <= {".trial"}
+    assert "kernels are slower and not cached (" in warning
+
+
+def test_the_warning_is_repeated_but_plain_code_is_kept(game: Path) -> None:
+    for hits in (0, 1):
+        numbers, (warning,) = play(game, REMOVE_OPTION.format(name="forceinline"))
+        assert numbers == [30, hits]
+        assert "forceinline" in warning
+
+
+def test_plain_njit_can_be_asked_for_and_has_files_of_its_own(game: Path) -> None:
+    assert play(game, KLONDIKE_PLAIN_NJIT="1") == ([30, 0], [])
+    assert endings(game) == {".plain"}
+    assert play(game) == ([30, 0], [])
+    assert endings(game) == {"", ".inlined", ".plain"}
+    assert play(game, KLONDIKE_PLAIN_NJIT="1") == ([30, 1], [])
+
+
+def test_numba_is_tried_out_once_for_all_processes_that_share_a_cache(game: Path) -> None:
+    assert play(game, COUNT_TRIALS) == ([1, 30, 0], [])
+    assert play(game, COUNT_TRIALS) == ([0, 30, 1], [])
+
+
+PAST_THE_END = """
+import numpy as np
+from klondike_env.engine.jit import kernel
+
+@kernel
+def read(numbers, place):
+    return numbers[place]
+
+print(read(np.array([1, 2, 3])[:2], 2), sum(read.stats.cache_hits.values()))
+"""
+
+
+def test_code_that_checks_array_bounds_is_not_mixed_with_code_that_does_not(package: Path) -> None:
+    (package / "klondike_env" / "engine" / "caller.py").write_text(PAST_THE_END)
+    assert run_caller(package) == [3, 0]
+    for _ in range(2):
+        checked = run(package, "", None, {"NUMBA_BOUNDSCHECK": "1"})
+        assert checked.returncode == 1
+        assert "IndexError" in checked.stderr
+    assert run_caller(package) == [3, 1]
 
 
 def test_compilation_is_announced_once_and_only_when_it_happens(package: Path, tmp_path: Path) -> None:
@@ -318,6 +501,18 @@ def test_the_engine_is_not_compiled_anew_for_a_change_of_the_environments() -> N
     names = {path.relative_to(ROOT / "klondike_env").as_posix() for path in sources}
     assert {"cards.py", "rules.py", "engine/outcome.py", "engine/stock.py"} <= names
     assert not names & {"env.py", "vector_env.py", "cli.py", "bench/ours.py"}
+
+
+def test_the_numba_that_is_tested_is_the_oldest_and_the_newest_that_is_allowed() -> None:
+    def release(name: str) -> list[int]:
+        text = (ROOT / "tests" / "numba" / f"{name}.txt").read_text()
+        return [int(number) for number in re.search(r"^numba==(\d+)\.(\d+)\.(\d+)$", text, re.MULTILINE).groups()]
+
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (bounds,) = (text for text in dependencies if text.startswith("numba"))
+    (major, minor, patch), (_, newest, _) = release("oldest"), release("newest")
+    assert patch == 0
+    assert bounds == f"numba>={major}.{minor},<{major}.{newest + 1}"
 
 
 def sources() -> Iterator[Path]:
