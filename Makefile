@@ -49,6 +49,7 @@ test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
 
 # Made anew for another Python.
 .venv-numba-%/.installed-$(notdir $(PYTHON)): pyproject.toml tests/numba/%.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
 	@touch $@
@@ -82,5 +83,5 @@ format: setup
 
 # Everything that can be made again, apart from trained networks in runs/.
 clean:
-	rm -rf $(VENV) .venv-others .venv-rllib .venv-numba-oldest .venv-numba-newest build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-others .venv-rllib .venv-numba-* build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 	find $(SOURCES) -name __pycache__ -type d -exec rm -rf {} +

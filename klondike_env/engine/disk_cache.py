@@ -154,19 +154,21 @@ class _DiskCache(FunctionCache):
             super().save_overload(sig, data)
 
 
-def files_of(function: Any, ending: str) -> CodeFiles | None:
-    """The files of a kernel, whose names have that ending; None if no folder can be written to."""
+def _cache_of(function: Any, ending: str) -> _DiskCache | None:
+    """The cache of a function, in files whose names have that ending; None if no folder can be written to."""
     try:
-        return _DiskCache(function, ending)._cache_file
+        return _DiskCache(function, ending)
     except RuntimeError:
         return None
 
 
+def files_of(function: Any, ending: str) -> CodeFiles | None:
+    """The files of a function, whose names have that ending; None if no folder can be written to."""
+    disk_cache = _cache_of(function, ending)
+    return disk_cache._cache_file if disk_cache else None
+
+
 def keep_on_disk(dispatcher: Any, ending: str) -> None:
     """Cache what a dispatcher compiles, in files whose names have that ending, if any folder can be written to."""
-    try:
-        disk_cache = _DiskCache(dispatcher.py_func, ending)
-    except RuntimeError:
-        return
-    _replaced = dispatcher._cache  # raises an error where numba has renamed it
-    dispatcher._cache = disk_cache
+    no_cache = dispatcher._cache  # raises an error where numba has renamed it
+    dispatcher._cache = _cache_of(dispatcher.py_func, ending) or no_cache

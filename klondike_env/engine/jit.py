@@ -133,11 +133,9 @@ def _compile() -> Compile:
     else:
         compile_kernel = _compile_plain
     if failures:
-        consequence = "kernels are slower" + (" and not cached" if compile_kernel is _compile_plain else "")
-        print(
-            f"klondike_env: numba {numba.__version__} differs inside, so {consequence} ({failures[0]:.200})",
-            file=sys.stderr,
-        )
+        consequence = "slower" + (" and not cached" if compile_kernel is _compile_plain else "")
+        release = f"numba {numba.__version__} does not compile kernels as expected"
+        print(f"klondike_env: {release}, so they are {consequence} ({failures[0]:.200})", file=sys.stderr)
     return compile_kernel
 
 

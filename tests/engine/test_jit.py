@@ -246,7 +246,7 @@ def test_plain_njit_takes_over_where_numba_inlines_in_another_way(game: Path, br
     assert numbers == [30, 0]
     assert endings(game) == {".plain"}
     assert warning.startswith("klondike_env: numba ")
-    assert "kernels are slower (" in warning
+    assert "so they are slower (" in warning
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_nothing_is_cached_where_numba_caches_in_another_way(game: Path, name: s
     numbers, (warning,) = play(game, RENAME.format(name=name))
     assert numbers == [30, 0]
     assert endings(game) <= {".trial"}
-    assert "kernels are slower and not cached (" in warning
+    assert "so they are slower and not cached (" in warning
 
 
 def test_the_warning_is_repeated_but_plain_code_is_kept(game: Path) -> None:
