@@ -86,4 +86,4 @@ def card_of_bit(bit: int) -> int:
 def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
     one_lower = (tops >> (LANE * suit + 1)) & (FULL_LANE >> 1)
-    return (one_lower * _ONE_IN_EACH_LANE) & BUILD_SETS[build, suit]
+    return (one_lower * _ONE_IN_EACH_LANE) & int(BUILD_SETS[build, suit])

@@ -44,8 +44,9 @@ def floor_cards(states: np.ndarray, i: int) -> int:
     """The set of face-up cards with no card under them in their column."""
     cards = 0
     for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, 0]))
-        on_floor = int(states[i]["height"][column]) > 0 and int(states[i]["face_down"][column]) == 0
+        n_down = int(states[i]["face_down"][column])
+        bit = bit_of(int(states[i]["columns"][column, n_down]))  # the lowest card may be one that nobody has seen
+        on_floor = int(states[i]["height"][column]) > 0 and n_down == 0
         cards |= bit if on_floor else 0
     return cards
 
@@ -124,7 +125,7 @@ def write_mask(moves: np.ndarray, mask: np.ndarray) -> None:
     """Write the moves as a mask. moves: int64[7]; mask: int8[313], overwritten with 0 and 1."""
     mask[:] = 0
     for destination in range(N_DESTINATIONS):
-        cards = moves[destination]
+        cards = int(moves[destination])
         while cards != 0:
             bit = lowest_bit(cards)
             mask[card_of_bit(bit) * N_DESTINATIONS + destination] = 1

@@ -139,7 +139,7 @@ def prune_repeats(
         moves[STOCK_MOVE] = 0
     left = moves[STOCK_MOVE]
     for destination in range(N_DESTINATIONS):
-        moves[destination] = fresh_cards(states, i, moves[destination], destination, key, visited, count)
+        moves[destination] = fresh_cards(states, i, int(moves[destination]), destination, key, visited, count)
         left |= moves[destination]
     return left != 0
 
