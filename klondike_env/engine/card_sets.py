@@ -86,7 +86,7 @@ def card_of_bit(bit: int) -> int:
 def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
     one_lower = (tops >> (SUIT_WIDTH * suit + 1)) & (FULL_SUIT >> 1)
-    return (one_lower * _ONE_IN_EACH_SUIT) & BUILD_SETS[build, suit]
+    return (one_lower * _ONE_IN_EACH_SUIT) & int(BUILD_SETS[build, suit])
 
 
 @kernel
