@@ -1,10 +1,9 @@
 """Agents: players of many games at once. `load("collins")` makes one by name.
 
     base.py        what an agent is
-    board.py       questions about one record that rule lists ask
     chance.py      reproducible chance
     match.py       an agent plays a list of deals
-    lists/         `random`, `greedy`, `collins`, and the list player, which plays games of `collins` out in no time
+    lists/         `random`, `greedy`, `collins`, and the list player, fast games of `collins`
     tuned/         `tuned`: a list whose moves have scores, by weights and by a table over pairs of features
     planner/       `planner`, also called `bandit` and `rollout`: successive elimination among candidates
     network/       trained networks

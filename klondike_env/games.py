@@ -1,4 +1,4 @@
-"""A batch of games: the arrays and the one thin shell around the kernels.
+"""A batch of games: its arrays, and a thin shell around the kernels.
 
 The Gymnasium environments, evaluation and training all play through `Games`.
 """
@@ -24,7 +24,7 @@ from klondike_env.engine.sampling import sample_actions
 from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
 from klondike_env.engine.setup import NO_LIMIT, Options, Setup, pack
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
-from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
+from klondike_env.engine.threads import ALL_ROWS, rows_of, run_sliced
 from klondike_env.engine.views import write_views
 from klondike_env.reward import SCHEMES, scheme
 from klondike_env.rules import Rules
@@ -47,7 +47,7 @@ class Games:
         n: number of games, 1 or more.
         rules: the rules of all of them.
         talon: "draw" (play the waste's top card only) or "reach" (also every seen talon card that
-            drawing can reach, the implied draws being made and counted).
+            drawing can reach; the draws that it implies are made and counted).
         no_repeats: mask actions that lead back to a position visited since the last progress.
         auto_finish: end a game as won once nothing is face down and the talon is free.
         stall_limit: steps in a row without progress that end a game as stalled; None for no limit.
@@ -191,7 +191,7 @@ class Games:
 
         def play(rows: slice) -> int:
             arrays = (self.states, self.turns, self._visited, self.masks, actions)
-            states, turns, visited, masks, chosen = part(arrays, rows)
+            states, turns, visited, masks, chosen = rows_of(arrays, rows)
             ended = step_games(states, turns, visited, masks, chosen, self._packed)
             if then is not None:
                 then(rows)
@@ -244,8 +244,8 @@ class Games:
         """Let games go on from records, with no position visited before.
 
         Args:
-            records: STATE[m], or one record for all rows. They must be sound, of the same rules and not
-                over, as all records of `states` are while a game is played; `start_positions` checks that.
+            records: STATE[m], or one record for all rows. They must be possible under these rules and not
+                over, as the records of `states` are while a game is played; `start_positions` checks that.
                 Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
             rows: int[m]; all rows by default.
 
@@ -411,7 +411,7 @@ def _records(records: Any, n: int) -> np.ndarray:
 
 
 def _as_option(limit: int | None) -> int:
-    """A limit as the kernels take it; one that the counters of a game cannot reach is none."""
+    """A limit for the kernels; a limit beyond the range of the counters is none."""
     return NO_LIMIT if limit is None or limit > np.iinfo(np.int32).max else limit
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.agents.board import fitting
+from klondike_env.agents.lists.board import fitting
 from klondike_env.cards import N_CARDS, N_SUITS, UNSEEN
 from klondike_env.engine.card_arithmetic import rank_of, suit_of
 from klondike_env.engine.card_sets import (

@@ -341,7 +341,7 @@ def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleP
     while i < positions.n_found[0]:
         find_moves(positions.records, i, rules, reach, positions.moves)
         for destination in range(N_DESTINATIONS):
-            cards = positions.moves[destination]
+            cards = int(positions.moves[destination])
             while cards != 0:
                 bit = lowest_bit(cards)
                 cards ^= bit

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.agents.board import fitting
+from klondike_env.agents.lists.board import fitting
 from klondike_env.agents.lists.list_player import (
     CARDS,
     NO_CARD,

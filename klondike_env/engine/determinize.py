@@ -1,8 +1,8 @@
 """Determinization: the unseen cards put on the unseen places at random.
 
-A deal is uniform and play depends only on what was seen, so all orders of the unseen cards (face
-down in the columns, or in the stock and never turned) are equally likely to the player. A copy of a
-game with these cards shuffled is what a planner may look ahead in without knowing more than it should.
+A deal is uniform and play depends only on what was seen. So to the player all orders of the unseen cards
+(face down in the columns, or in the stock and never turned) are equally likely. A planner may look ahead in
+a copy of the game with these cards shuffled without knowing more than it should.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ def fill_unseen(states: np.ndarray, i: int, cards: np.ndarray) -> None:
 
 @kernel
 def determinize_view(states: np.ndarray, i: int, seed: np.uint64, cards: np.ndarray) -> None:
-    """Make a view a state: its unseen cards come to its unseen places. cards: uint8[52], used as scratch."""
+    """Turn a view into a state: its unseen cards go to its unseen places. cards: uint8[52], used as scratch."""
     shuffle(cards, gather_unplaced(states, i, cards), seed)
     fill_unseen(states, i, cards)
 
 
 @kernel
 def determinize_views(states: np.ndarray, seeds: np.ndarray, cards: np.ndarray) -> None:
-    """Make each view a state. states: STATE[n], views, overwritten; seeds: uint64[n]; cards: uint8[52], scratch."""
+    """Turn each view into a state. states: STATE[n], overwritten; seeds: uint64[n]; cards: uint8[52], scratch."""
     for i in range(len(states)):
         determinize_view(states, i, seeds[i], cards)
 

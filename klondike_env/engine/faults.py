@@ -8,8 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text
-from klondike_env.engine.card_arithmetic import suit_of
-from klondike_env.engine.card_sets import FULL_SUIT, SUIT_WIDTH, bit_of, count_cards, fitting_on
+from klondike_env.engine.card_sets import FULL_SUIT, SUIT_WIDTH, bit_of, count_cards, may_lie_on
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.queries import foundation_total
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, TALON_SIZE
@@ -20,7 +19,7 @@ _MESSAGES: list[str] = []
 
 
 def _fault(message: str) -> int:
-    """The code of a fault; the words are made of the pile, the value and one number more that go with it."""
+    """The number of a kind of fault; the message is filled in with a pile, a value and one more number."""
     _MESSAGES.append(message)
     return len(_MESSAGES) - 1
 
@@ -65,7 +64,7 @@ def add_fault(faults: np.ndarray, count: int, code: int, pile: int, value: int, 
 
 @kernel
 def find_size_faults(states: np.ndarray, i: int, faults: np.ndarray) -> int:
-    """Faults of the sizes of the piles: none of them may be read beyond its room."""
+    """Find piles of impossible sizes, which must not be read beyond their room."""
     count = 0
     for column in range(N_COLUMNS):
         height, face_down = int(states[i]["height"][column]), int(states[i]["face_down"][column])
@@ -89,7 +88,7 @@ def find_size_faults(states: np.ndarray, i: int, faults: np.ndarray) -> int:
 
 @kernel
 def find_counter_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.ndarray, count: int) -> int:
-    """Faults of what is counted. The whole waste is redealt, so the player has seen the whole talon, or the waste."""
+    """Find impossible counters. A redeal shows the whole talon, so the player has seen all of it or only the waste."""
     redeals, seen = int(states[i]["redeals_used"]), int(states[i]["seen_size"])
     known = int(states[i]["talon_size"]) if redeals > 0 else int(states[i]["waste_size"])
     if seen != known:
@@ -113,7 +112,7 @@ def find_counter_faults(states: np.ndarray, i: int, rules: RuleParams, faults: n
 
 @kernel
 def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
-    """Whether the player has not seen a place, of a column or (after the last column) of the talon."""
+    """Whether the player has not seen the card at an index of a column or, as pile 7, of the talon."""
     if pile < N_COLUMNS:
         return index < int(states[i]["face_down"][pile])
     return index >= int(states[i]["seen_size"])
@@ -121,7 +120,7 @@ def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
 
 @kernel
 def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> int:
-    """Cards that are not in the set of those found, unless they may be the unknown ones."""
+    """Find missing cards; if cards are unknown, only check that as many are missing."""
     missing = N_CARDS - count_cards(found)
     if unknown > 0:
         return add_fault(faults, count, _UNKNOWN, 0, unknown, missing) if unknown != missing else count
@@ -133,7 +132,7 @@ def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> in
 
 @kernel
 def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndarray, count: int) -> int:
-    """Cards that are twice there or missing, and unknown ones, but for unseen places with `may_hide`."""
+    """Find cards that are missing or there twice, and unknown ones; with `may_hide` unseen places may be unknown."""
     found, unknown, misplaced = 0, 0, 0
     for suit in range(N_SUITS):
         found |= (FULL_SUIT >> (N_RANKS - int(states[i]["foundation"][suit]))) << (SUIT_WIDTH * suit)
@@ -159,11 +158,11 @@ def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndar
 
 @kernel
 def find_run_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.ndarray, count: int) -> int:
-    """Face-up cards that may not lie where they do."""
+    """Find face-up cards that may not lie on the card under them."""
     for column in range(N_COLUMNS):
         for row in range(int(states[i]["face_down"][column]) + 1, int(states[i]["height"][column])):
             card, below = int(states[i]["columns"][column, row]), int(states[i]["columns"][column, row - 1])
-            if not fitting_on(bit_of(below), suit_of(below), rules.build) & bit_of(card):
+            if not may_lie_on(card, below, rules.build):
                 count = add_fault(faults, count, _RUN, column, card, below)
     return count
 

@@ -15,7 +15,16 @@ from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS
 from klondike_env.engine.talon import reachable_places, redeal_is_left, talon_is_free
 from klondike_env.rules import RuleParams
 
+NO_CARD = -1
+
 # The columns.
+
+
+@kernel
+def last_card(states: np.ndarray, i: int, column: int) -> int:
+    """The card at the open end of a column, or NO_CARD."""
+    height = int(states[i]["height"][column])
+    return int(states[i]["columns"][column, height - 1]) if height > 0 else NO_CARD
 
 
 @kernel
@@ -30,12 +39,18 @@ def column_tops(states: np.ndarray, i: int) -> int:
 
 
 @kernel
+def run_head(states: np.ndarray, i: int, column: int) -> int:
+    """The set that holds the first face-up card of a column; empty when the column is."""
+    bit = bit_of(int(states[i]["columns"][column, int(states[i]["face_down"][column])]))
+    return bit if int(states[i]["height"][column]) > 0 else 0
+
+
+@kernel
 def run_heads(states: np.ndarray, i: int) -> int:
     """The set of the columns' first face-up cards."""
     cards = 0
     for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, int(states[i]["face_down"][column])]))
-        cards |= bit if int(states[i]["height"][column]) > 0 else 0
+        cards |= run_head(states, i, column)
     return cards
 
 
@@ -44,9 +59,7 @@ def floor_cards(states: np.ndarray, i: int) -> int:
     """The set of face-up cards with no card under them in their column."""
     cards = 0
     for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, 0]))
-        on_floor = int(states[i]["height"][column]) > 0 and int(states[i]["face_down"][column]) == 0
-        cards |= bit if on_floor else 0
+        cards |= run_head(states, i, column) if int(states[i]["face_down"][column]) == 0 else 0
     return cards
 
 
@@ -127,10 +140,17 @@ def can_pass(states: np.ndarray, i: int, rules: RuleParams) -> bool:
 
 
 @kernel
+def waste_card(states: np.ndarray, i: int) -> int:
+    """The top of the waste, or NO_CARD."""
+    waste = int(states[i]["waste_size"])
+    return int(states[i]["talon"][waste - 1]) if waste > 0 else NO_CARD
+
+
+@kernel
 def waste_top(states: np.ndarray, i: int) -> int:
     """The set that holds the waste's top card; empty when the waste is."""
-    waste = int(states[i]["waste_size"])
-    return bit_of(int(states[i]["talon"][waste - 1])) if waste > 0 else 0
+    card = waste_card(states, i)
+    return bit_of(card) if card != NO_CARD else 0
 
 
 @kernel

@@ -1,8 +1,8 @@
 """Positions visited since the last progress, and the moves that would lead back to one.
 
-A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the
-redeals used where they are limited. Face-down cards and the talon's cards are left out: turning one
-up and taking one out are progress, and progress empties the list of visited positions.
+A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the redeals
+used where they are limited. What the talon holds and which cards are face down need no terms: to take a card
+out of the talon or to turn one up is progress, and progress empties the list of visited positions.
 
 The key is a sum of one term for each card, of the card and what it lies on, so that the key after a
 move differs by two terms and does not depend on the order of columns.
@@ -151,7 +151,7 @@ def prune_repeats(states: np.ndarray, i: int, rules: RuleParams, history: Histor
         moves[STOCK_MOVE] = 0
     left = moves[STOCK_MOVE]
     for destination in range(N_DESTINATIONS):
-        moves[destination] = fresh_cards(states, i, moves[destination], destination, history)
+        moves[destination] = fresh_cards(states, i, int(moves[destination]), destination, history)
         left |= moves[destination]
     return left != 0
 

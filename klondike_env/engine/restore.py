@@ -17,7 +17,7 @@ from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON
 def index_cards(states: np.ndarray, i: int) -> None:
     """Write where each card is and which are face up, as the piles say; unseen cards are nowhere.
 
-    Unused places are cleared, as everywhere.
+    Unused places are cleared.
     """
     states[i]["place"][:] = HIDDEN_PLACE
     states[i]["row"][:] = 0

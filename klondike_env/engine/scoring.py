@@ -1,4 +1,4 @@
-"""What an action earns: game scores and shaping, from what changed on the table."""
+"""What an action earns: points and shaping, both worked out from what has changed on the table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def add_points(states: np.ndarray, i: int, points: float, scheme: Scheme) -> Non
 
 @kernel
 def pay_stake(states: np.ndarray, i: int, scheme: Scheme) -> None:
-    """Pay the stake, unless it has been paid: a score of 0 cannot recur, for no multiple of 5 makes up 52."""
+    """Pay the stake, unless it has been paid: the score cannot return to 0, because 52 is no multiple of 5."""
     if scheme.stake != 0.0 and int(states[i]["score"]) == 0:
         add_points(states, i, scheme.stake, scheme)
 
@@ -41,7 +41,7 @@ def play(states: np.ndarray, i: int, action: int, rules: RuleParams, scheme: Sch
 
     The points of a redeal that the action implies are added before those of the action.
     """
-    if scheme.to_foundation == 0.0:  # no game score at all
+    if scheme.to_foundation == 0.0:  # there is no score at all
         return apply(states, i, action, rules)
     pay_stake(states, i, scheme)
     foundation, face_down = foundation_total(states, i), face_down_total(states, i)

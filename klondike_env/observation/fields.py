@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES
+from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, card_text
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, TALON_SIZE
 from klondike_env.rules import BUILDS, GAPS, MAX_DRAW_COUNT, MAX_REDEALS
 
@@ -80,6 +81,27 @@ def table_start(name: str) -> int:
     """Index of a table field's first value among the table values."""
     names = [field.name for field in TABLE_FIELDS]
     return sum(field.size for field in TABLE_FIELDS[: names.index(name)])
+
+
+def describe(index: int) -> str:
+    """A value of the flat observation in words: index, card or table, field, range of the unscaled value, meaning.
+
+    `describe(10)` is "10: AC on_floor, 0 to 1: in a column with no card under it".
+
+    Raises:
+        ValueError: the index is not 0 to N_VALUES - 1.
+    """
+    index = check_whole_number("index", index, 0, N_VALUES - 1)
+    if index < N_CARD_VALUES:
+        card, k = divmod(index, N_CARD_FIELDS)
+        field = CARD_FIELDS[k]
+        owner, part = card_text(card), ""
+    else:
+        owner = "table"
+        field = next(f for f in reversed(TABLE_FIELDS) if N_CARD_VALUES + table_start(f.name) <= index)
+        k = index - N_CARD_VALUES - table_start(field.name)
+        part = f"[{k}]" if field.size > 1 else ""
+    return f"{index}: {owner} {field.name}{part}, 0 to {field.high}: {field.meaning}"
 
 
 # Where kernels write: the value of a card among its values, and the (first) value of the table in the whole row.
