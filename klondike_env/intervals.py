@@ -24,7 +24,7 @@ def check_scipy() -> None:
         DependencyNotInstalled: SciPy is not installed.
     """
     if find_spec("scipy") is None:
-        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[study]'")
+        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[cli]'")
 
 
 def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> Interval:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from abc import ABC, abstractmethod
@@ -14,7 +15,6 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, TypeVar
 
-import cloudpickle
 from gymnasium.error import DependencyNotInstalled
 
 from klondike_env.checks import check_choice, check_whole_number
@@ -54,7 +54,7 @@ def share(
 
     Raises:
         ValueError: workers or backend is not allowed, or the function cannot be sent to other processes.
-        DependencyNotInstalled: Ray is not installed.
+        DependencyNotInstalled: Ray, or what packs work for other processes, is not installed.
         WorkerDied: from the iterator; a worker was killed. Results that are ready come first.
         Exception: from the iterator; whatever the function raised. Results that are ready come first.
     """
@@ -95,7 +95,14 @@ def packed(what: str, value: Any) -> bytes:
 
     Raises:
         ValueError: it cannot be sent to other processes.
+        DependencyNotInstalled: cloudpickle is not installed.
     """
+    try:
+        import cloudpickle
+    except ImportError as error:
+        raise DependencyNotInstalled(
+            "several workers need cloudpickle; run: pip install 'klondike-env[cli]', or use one worker"
+        ) from error
     try:
         return cloudpickle.dumps(value)
     except Exception as error:  # pickling calls code of whoever wrote the objects
@@ -108,7 +115,7 @@ def _call(packed: bytes, chunk: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> Callable[[Any], Any]:
-    return cloudpickle.loads(packed)
+    return pickle.loads(packed)  # which cloudpickle wrote for it
 
 
 Ticket = TypeVar("Ticket")

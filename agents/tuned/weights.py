@@ -112,7 +112,7 @@ _VARIANTS = ("draw1", "draw3", "classic", "thumb_and_pouch")
 WEIGHTS = np.dtype([(row[0], np.int64) for row in _TABLE])
 
 
-TABLES = Path(__file__).with_name("tuned_tables.npz")
+TABLES = Path(__file__).with_name("pair_tables.npz")
 
 
 def most_like(rules: Rules) -> str:

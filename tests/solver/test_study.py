@@ -186,13 +186,14 @@ def test_a_mistake_is_told_in_one_line(arguments, message, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("package", "what"), [("scipy", "intervals need SciPy"), ("matplotlib", "plots need matplotlib")]
+    ("package", "what", "extra"),
+    [("scipy", "intervals need SciPy", "cli"), ("matplotlib", "plots need matplotlib", "study")],
 )
-def test_a_missing_package_is_named_before_anything_is_solved(package, what, tmp_path, monkeypatch):
+def test_a_missing_package_is_named_before_anything_is_solved(package, what, extra, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
     shown = klondike("--draw", "4", "--folder", str(tmp_path), "--plot", str(tmp_path / "study.png"))
     assert shown.exit_code == 2
-    assert shown.stderr == f"klondike: {what}; run: pip install 'klondike-env[study]'\n"
+    assert shown.stderr == f"klondike: {what}; run: pip install 'klondike-env[{extra}]'\n"
     assert not list(tmp_path.iterdir())
 
 
