@@ -93,14 +93,16 @@ PRESETS: dict[str, Rules] = {
     "thumb_and_pouch_whole": Rules(**{**_THUMB_AND_POUCH.to_dict(), "runs": "whole_or_last"}),
 }
 
-GYM_IDS: dict[str, str] = {
-    "draw1": "Klondike/Draw1-v0",
-    "draw3": "Klondike/Draw3-v0",
-    "deal1": "Klondike/Deal1-v0",
-    "classic": "Klondike/Classic-v0",
-    "thumb_and_pouch": "Klondike/ThumbAndPouch-v0",
-    "thumb_and_pouch_whole": "Klondike/ThumbAndPouchWhole-v0",
-}
+# Other names of presets. An alias is registered and listed like any preset, but never trained or measured by itself.
+ALIASES: dict[str, str] = {"deal1": "draw1"}
+
+# "thumb_and_pouch" is the preset of "Klondike/ThumbAndPouch-v0".
+GYM_IDS: dict[str, str] = {name: f"Klondike/{name.title().replace('_', '')}-v0" for name in PRESETS}
+
+
+def aliases_of(name: str) -> list[str]:
+    """The other names of a preset."""
+    return [alias for alias, meant in ALIASES.items() if meant == name]
 
 
 def preset(name: str) -> Rules:

@@ -1,4 +1,4 @@
-"""The main job: train PPO on every variant, let it and the baselines play the same deals, report.
+"""The main job: train PPO on every game, let it and the baselines play the same deals, report.
 
     python -m train.benchmark                                         # configs/benchmark/quick.yaml
     python -m train.benchmark --config configs/benchmark/standard.yaml
@@ -27,7 +27,6 @@ from rich.console import Console
 
 from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
-from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.console import table_console
 from train.files import write_atomically
@@ -72,16 +71,9 @@ def run_benchmark(
     """
     trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
     save_config(config, directory / CONFIG_FILE)
-    first_with: dict[Rules, VariantResult] = {}
-    results = []
-    for variant in config.variants:
-        rules = PRESETS[variant]
-        if rules in first_with:
-            result = _share(first_with[rules], variant, console)
-        else:
-            result = _finish_variant(config, trainings[variant], directory, trainer, evaluator, console)
-            first_with[rules] = result
-        results.append(result)
+    results = [
+        _finish_variant(config, training, directory, trainer, evaluator, console) for training in trainings.values()
+    ]
     benchmark = BenchmarkResult(
         name=directory.name,
         command=command,
@@ -134,7 +126,7 @@ def _finish_variant(
     evaluation = _evaluate(config, training, run, evaluator)
     planning = _plan(config, variant, directory / f"{variant}.planners.csv", evaluator)
     seconds = run.seconds + time.perf_counter() - start
-    result = VariantResult(evaluation=evaluation, run=run, trained_as=variant, seconds=seconds, planning=planning)
+    result = VariantResult(evaluation=evaluation, run=run, seconds=seconds, planning=planning)
     write_atomically(finished, result.model_dump_json(indent=2) + "\n")
     console.print(evaluation_table(evaluation))
     if planning:
@@ -169,12 +161,6 @@ def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluato
     if not config.planners:
         return None
     return evaluator([*config.agents, *config.planners], variant, config.planner_deals, file=file)
-
-
-def _share(result: VariantResult, variant: str, console: Console) -> VariantResult:
-    console.print(f"{title_of(variant)}: the rules of {title_of(result.variant)}, so the same network and games")
-    evaluation = result.evaluation.model_copy(update={"variant": variant})
-    return result.model_copy(update={"evaluation": evaluation, "seconds": 0.0})
 
 
 def _print_summary(benchmark: BenchmarkResult, report: Path, console: Console) -> None:
@@ -212,7 +198,7 @@ def main(
     config: Annotated[Path, typer.Option(help="YAML file of a benchmark")] = QUICK,
     name: Annotated[str | None, typer.Option(help="name of the run instead of the file's")] = None,
 ) -> None:
-    """Train PPO on every variant, let it and the baselines play the same deals, and report."""
+    """Train PPO on every game, let it and the baselines play the same deals, and report."""
     console = table_console()
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])

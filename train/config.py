@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
-from klondike_env.rules import PRESETS, RULE_FIELDS, Rules
+from klondike_env.rules import ALIASES, PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
 from train.results import PlayMode, Talon
 
@@ -183,18 +183,18 @@ class BenchmarkConfig(Config):
 
     Attributes:
         name: of the run, kept in `runs/<name>`.
-        variants: presets, in the order of the table; those with equal rules are trained once.
+        variants: presets, in the order of the table; no aliases, which would be trained twice.
         agents: baselines, by the names that `train.evaluate` knows.
         deals: test deals that every agent plays, from number 0 on.
         planners: agents that think for longer, by name.
         planner_deals: test deals that these play, and the baselines beside them, from number 0 on.
-        ppo_configs: directory whose `<variant>.yaml` each training starts from.
+        ppo_configs: directory whose `<variant>.yaml` each training starts from, or from the defaults without one.
         ppo: overrides of those files, for all variants.
         per_variant: variant -> further overrides for it alone.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
-    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(PRESETS)
+    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(name for name in PRESETS if name not in ALIASES)
     agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned")
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
@@ -214,6 +214,8 @@ class BenchmarkConfig(Config):
     @model_validator(mode="after")
     def _known_variants(self) -> BenchmarkConfig:
         for variant in (*self.variants, *self.per_variant):
+            if variant in ALIASES:
+                raise ValueError(f"{variant} is {ALIASES[variant]} under another name; name that")
             _check_variant(variant)
         return self
 
@@ -232,10 +234,12 @@ class BenchmarkConfig(Config):
         Raises:
             ConfigError: the file or one of the overrides cannot be used.
         """
+        if not self.ppo_configs.is_dir():
+            raise ConfigError(f"there is no directory {self.ppo_configs}; ppo_configs names one with YAML files")
         file = self.ppo_configs / f"{variant}.yaml"
         own = {"variant": variant, "run_dir": str(directory / f"ppo_{variant}")}
         values: dict[str, Any] = {}
-        for layer in (_read_yaml(file), self.ppo, self.per_variant.get(variant, {}), own):
+        for layer in (_read_yaml(file) if file.exists() else {}, self.ppo, self.per_variant.get(variant, {}), own):
             values = _merge(values, layer)
         source = f"benchmark {self.name}, ppo of {variant}"
         config = _validate(PpoConfig, values, source)

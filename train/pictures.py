@@ -26,16 +26,15 @@ def win_rates_figure(variants: Sequence[VariantResult]) -> Figure:
     figure.suptitle("Deals won, in percent, with 95 % intervals (each panel has its own scale)")
     for panel, result in zip(panels, variants, strict=True):
         _draw_bars(panel, result.evaluation)
-        panel.set_title(_panel_title(result), fontsize=11)
+        panel.set_title(title_of(result.variant), fontsize=11)
     return figure
 
 
 def learning_curves_figure(variants: Sequence[VariantResult]) -> Figure:
-    """Win rate on validation deals over frames with its 95 % band, one panel per network trained."""
-    trained = [result for result in variants if not result.is_shared]
-    figure, panels = _panels(len(trained), height=2.9)
+    """Win rate on validation deals over frames with its 95 % band, one panel per variant."""
+    figure, panels = _panels(len(variants), height=2.9)
     figure.suptitle("Validation deals won while PPO learns, in percent, with 95 % band")
-    for panel, result in zip(panels, trained, strict=True):
+    for panel, result in zip(panels, variants, strict=True):
         _draw_curve(panel, result)
     return figure
 
@@ -67,12 +66,6 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     for panel in panels:
         panel.spines[["top", "right"]].set_visible(False)
     return figure, panels
-
-
-def _panel_title(result: VariantResult) -> str:
-    if not result.is_shared:
-        return title_of(result.variant)
-    return f"{title_of(result.variant)} (same rules as {title_of(result.trained_as)})"
 
 
 def _draw_bars(panel: Axes, evaluation: Evaluation) -> None:

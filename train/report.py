@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from klondike_env.rules import aliases_of
 from train.files import write_atomically
 from train.pictures import learning_curves_figure, png, strength_figure, win_rates_figure
 from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, VariantResult
@@ -62,8 +63,7 @@ def summary_table(variants: Sequence[VariantResult]) -> Table:
         table.add_column(heading, justify="left" if heading in ("variant", "PPO is") else "right")
     for row in rows:
         table.add_row(*row)
-    for note in _shared_notes(variants):
-        table.caption = f"{table.caption}\n{note}" if table.caption else note
+    table.caption = _alias_note(variants)
     return table
 
 
@@ -96,9 +96,8 @@ def _summary(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[st
     rows = []
     for result in variants:
         agents = result.evaluation.agents
-        mark = " *" if result.is_shared else ""
         cells = [rate_with_margin(agents[name]) if name in agents else "" for name in names]
-        rows.append([title_of(result.variant) + mark, *cells, _standing(result.evaluation)])
+        rows.append([title_of(result.variant), *cells, _standing(result.evaluation)])
     return headings, rows
 
 
@@ -109,13 +108,13 @@ def _standing(evaluation: Evaluation) -> str:
     return "; ".join(f"{words[key]} {', '.join(groups[key])}" for key in words if key in groups) or "above all"
 
 
-def _shared_notes(variants: Sequence[VariantResult]) -> list[str]:
-    return [
-        f"* {title_of(result.variant)} has the rules of {title_of(result.trained_as)}: "
-        "trained and played once, the figures are the same games."
+def _alias_note(variants: Sequence[VariantResult]) -> str:
+    """Which other names the games have, one sentence each."""
+    return " ".join(
+        f"{title_of(alias).capitalize()} is {title_of(result.variant)} under another name."
         for result in variants
-        if result.is_shared
-    ]
+        for alias in aliases_of(result.variant)
+    )
 
 
 # --- the report ----------------------------------------------------------------------------------
@@ -145,7 +144,7 @@ def report_text(result: BenchmarkResult) -> str:
         f"**{headline(result.variants)}**",
         "## Deals won",
         _markdown_table(*_summary(result.variants)),
-        "\n".join(_shared_notes(result.variants)),
+        _alias_note(result.variants),
         _how_to_read(result),
         f"![Deals won by each agent on each variant]({WIN_RATES_PICTURE})",
         "## PPO against the baselines",
@@ -158,7 +157,7 @@ def report_text(result: BenchmarkResult) -> str:
         f"![Deals won over time for a game]({STRENGTH_PICTURE})",
         "What thinking is worth: agents that plan played fewer deals than the others, see the tables.",
         "## Each variant",
-        *(_variant_section(variant) for variant in result.variants if not variant.is_shared),
+        *map(_variant_section, result.variants),
         "## Machine",
         _machine(result),
     ]
@@ -169,7 +168,6 @@ def _strength(variants: Sequence[VariantResult]) -> dict[str, dict[str, AgentRes
     return {
         result.variant: {name: agent for name, agent in result.agents.items() if name not in OTHER_MODES}
         for result in variants
-        if not result.is_shared
     }
 
 
@@ -190,9 +188,6 @@ def _training(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[s
     headings = ["variant", "million frames", "time", "frames/s", "weights"]
     rows = []
     for result in variants:
-        if result.is_shared:
-            rows.append([title_of(result.variant), f"as {title_of(result.trained_as)}", "", "", ""])
-            continue
         run = result.run
         rate = run.frames / max(run.seconds, 1e-9)
         cells = [f"{run.frames / 1e6:.2f}", minutes(run.seconds), f"{rate:.0f}", f"`{run.weights}`"]
