@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import asdict
+from itertools import accumulate
 from pathlib import Path
 
 import klondike_env.reward
@@ -84,8 +85,8 @@ def observation_tables() -> str:
     """The fields of the observation with their ranges."""
 
     def table(fields: tuple[observation_fields.Field, ...]) -> str:
-        head = ["| field | values | lowest | highest | meaning |", "|---|---|---|---|---|"]
-        return "\n".join(head + [f"| `{f.name}` | {f.size} | 0 | {f.high} | {f.meaning} |" for f in fields])
+        head = ["| index | field | lowest | highest | meaning |", "|---|---|---|---|---|"]
+        return "\n".join([*head, *map(field_row, fields, indices_of(fields))])
 
     return f"""\
 | `observation` | space |
@@ -95,13 +96,28 @@ def observation_tables() -> str:
 | `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_VALUES}]` |
 | `"dict"` | the same with `action_mask`: `MultiBinary(313)` |
 
-Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
+Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12). The index
+in the flat form is `card * {N_CARD_FIELDS}` more than that of the table:
 
 {table(CARD_FIELDS)}
 
-Of the table:
+Of the table, whose index in the flat form is {N_CARD_VALUES} more:
 
 {table(TABLE_FIELDS)}"""
+
+
+def indices_of(fields: tuple[observation_fields.Field, ...]) -> list[str]:
+    """Where the values of each field are, "12" or "4 to 10", counted from the first field."""
+    ends = list(accumulate(field.size for field in fields))
+    starts = [end - field.size for end, field in zip(ends, fields, strict=True)]
+    return [
+        str(start) if end == start + 1 else f"{start} to {end - 1}" for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def field_row(field: observation_fields.Field, index: str) -> str:
+    """A line of the table of fields."""
+    return f"| {index} | `{field.name}` | 0 | {field.high} | {field.meaning} |"
 
 
 def environment_page(gym_id: str, rules: Rules | None) -> str:
@@ -256,6 +272,7 @@ def pages() -> dict[str, str]:
         "environments/custom.md": environment_page(CUSTOM_ID, None),
         "study.md": study_page(),
         "agents.md": agents_page(),
+        "contributing.md": (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "]("),
     }
 
 

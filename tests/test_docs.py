@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from klondike_env import CUSTOM_ID
-from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS
+from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS, table_start
 from klondike_env.reward import SCHEMES
 from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
@@ -30,14 +30,14 @@ SECTIONS = [
 ]
 
 
-def load_pages():
-    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-SITE = load_pages()
+SITE = load("pages")
 PAGES = SITE.pages()
 
 
@@ -47,11 +47,20 @@ def test_every_environment_has_a_page_in_the_form_of_gymnasium(variant, gym_id):
     assert page.startswith(f"# {gym_id}\n")
     assert re.findall("^## (.*)$", page, re.MULTILINE) == SECTIONS
     for field in (*CARD_FIELDS, *TABLE_FIELDS):
-        assert f"| `{field.name}` | {field.size} | 0 | {field.high} | {field.meaning} |" in page
+        assert f" | `{field.name}` | 0 | {field.high} | {field.meaning} |" in page
     for name in SETTING_NAMES:
         assert re.search(rf"^\| `{name}` \| `.*` \| \S.* \|$", page, re.MULTILINE)
     for name in SCHEMES:
         assert f"- `{name}`: " in page
+
+
+def test_fields_are_found_by_the_index_of_their_values():
+    page = PAGES["environments/draw1.md"]
+    names = [field.name for field in TABLE_FIELDS]
+    start = table_start("face_down")
+    assert f"| {names.index('waste')} | `waste` |" in page  # after one field of one value
+    assert f"| {start} to {start + 6} | `face_down` |" in page
+    assert f"| {CARD_FIELDS.index(next(f for f in CARD_FIELDS if f.name == 'under'))} | `under` |" in page
 
 
 def test_rules_are_told_in_words_or_as_keywords():
@@ -83,7 +92,7 @@ def test_the_strength_of_agents_is_told_from_kept_results():
 
 def test_win_rates_of_the_readme_are_kept_results():
     table = [line.split(" | ") for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("| ")]
-    head = next(row for row in table if "deals won" in row[0])
+    head = next(row for row in table if "win rate" in row[0])
     rows = {row[0].strip("| ").split(" (")[0]: row for row in table if "±" in row[1]}
     names = ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"]
     for name, row in zip(names, rows.values(), strict=True):
@@ -93,7 +102,8 @@ def test_win_rates_of_the_readme_are_kept_results():
 
 
 def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():
-    menu = (ROOT / "mkdocs.yml").read_text()
+    entries = [f": {page}" for entry in load("menu").environment_entries() for page in entry.values()]
+    menu = "\n".join([(ROOT / "mkdocs.yml").read_text(), *entries])
     written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     for page in written | set(PAGES):
         assert re.search(rf"[:-] {re.escape(page)}$", menu, re.MULTILINE), page

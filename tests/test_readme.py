@@ -35,6 +35,21 @@ def test_sizes_ids_and_options_are_those_of_the_code():
         assert f"| `{name}` |" in README
 
 
+def test_every_file_of_the_map_exists_and_terms_are_those_of_the_glossary():
+    (tree,) = re.findall(r"^```\n(klondike_env/ .*?)^```", README, re.MULTILINE | re.DOTALL)
+    folders = {0: ""}
+    for line in tree.splitlines():
+        indent = len(line) - len(line.lstrip())
+        named = re.match(r"\s*(\S+(?: \S+\.py)*)", line)[1].split()
+        for name in named:
+            assert (ROOT / folders[indent] / name).exists(), f"{folders[indent]}{name}"
+        folders[indent + 2] = folders[indent] + named[0]
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    (terms,) = re.findall(r"^## Terms\n(.*?)^The", README, re.MULTILINE | re.DOTALL)
+    for term in re.findall(r"^\| ([\w ]+) \|", terms, re.MULTILINE):
+        assert re.search(rf"^\| [^|]*\b{term}\b[^|]* \|", glossary, re.MULTILINE), term
+
+
 def test_the_commands_named_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
