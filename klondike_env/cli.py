@@ -156,8 +156,8 @@ def study(
 ) -> None:
     """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
 
-    Verdicts on many deals come with the package; what they do not tell is solved, and kept in a folder, so that a
-    study that was stopped goes on where it was. Without a game all games with kept verdicts are shown.
+    Verdicts on many deals come with the package; other deals are solved, and results are kept in a folder, so that a
+    study that was stopped resumes. Without a game, all games with kept verdicts are shown.
 
     klondike study
 
@@ -237,7 +237,7 @@ def advise(
     reach: Annotated[bool, typer.Option("--reach", help="play talon cards directly instead of drawing")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of chance")] = 0,
 ) -> None:
-    """Tell how likely a win is after each legal action, for all that the player can know, with 95 % intervals.
+    """Tell how likely a win is after each legal action, by what the player knows, with 95 % intervals.
 
     Cards that the player has not seen are not looked at; a position may name them ??.
 

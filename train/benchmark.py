@@ -4,9 +4,9 @@
     python -m train.benchmark --config configs/benchmark/standard.yaml
     python -m train.benchmark --name small deals=1000 ppo.minutes=0.5
 
-A benchmark lives in `runs/<name>`. Killed and started again with the same configuration it goes on
-where it was, a training at its last checkpoint. Once finished it is never touched: the next run of that
-name goes to `runs/<name>-2`.
+A benchmark is kept in `runs/<name>`. If it is killed and started again with the same configuration, it resumes where
+it was, a training at its last checkpoint. A finished benchmark is never changed: the next run of that name goes to
+`runs/<name>-2`.
 """
 
 from __future__ import annotations
@@ -36,27 +36,27 @@ from train.words import PPO, headline, minutes, ppo_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
-TRAINING_FILE = "training.json"  # is there once a training can be resumed
+TRAINING_FILE = "training.json"  # exists once a training can be resumed
 
 
 class Trainer(Protocol):
     """What trains: `train.ppo.train`."""
 
     def __call__(self, config: PpoConfig, *, resume: bool = False) -> RunResult:
-        """Train, or go on with the training in `config.directory`."""
+        """Train, or resume the training in `config.directory`."""
 
 
 class Evaluator(Protocol):
     """What lets agents play: `train.evaluate.evaluate`; results call agents by their names here."""
 
     def __call__(self, agents: Sequence[str], variant: str, deals: int, *, file: Path | None = None) -> Evaluation:
-        """Let agents play the first test deals, keeping games in a file as they come."""
+        """Let agents play the first test deals; games are written to a file as they end."""
 
 
 def run_benchmark(
     config: BenchmarkConfig, directory: Path, trainer: Trainer, evaluator: Evaluator, command: str, console: Console
 ) -> BenchmarkResult:
-    """Train, evaluate and report, going on where an earlier call with this directory stopped.
+    """Train, evaluate and report; resume where an earlier call with this directory stopped.
 
     Args:
         config: what to run.
@@ -67,7 +67,7 @@ def run_benchmark(
         console: where progress and tables go.
 
     Raises:
-        ConfigError: the configuration of a training cannot be used; nothing has been trained then.
+        ConfigError: the configuration of a training cannot be used; then nothing has been trained.
     """
     trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
     save_config(config, directory / CONFIG_FILE)
@@ -139,7 +139,7 @@ def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Conso
         return RunResult.model_validate_json(finished.read_text())
     resume = (training.directory / TRAINING_FILE).exists()
     if resume:
-        console.print(f"Going on with the training in {training.directory}")
+        console.print(f"Resuming the training in {training.directory}")
     elif training.directory.exists():
         console.print(f"Removing {training.directory}, a training that was killed before its first checkpoint")
         shutil.rmtree(training.directory)
@@ -157,7 +157,7 @@ def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, eval
 
 
 def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluator) -> Evaluation | None:
-    """The agents that think for longer, beside the baselines on the same deals."""
+    """The agents that plan, and the baselines on the same deals."""
     if not config.planners:
         return None
     return evaluator([*config.agents, *config.planners], variant, config.planner_deals, file=file)

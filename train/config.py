@@ -65,8 +65,8 @@ class EnvConfig(Config):
 
     Attributes:
         talon: "draw", "reach", or "auto": reach where redeals are unlimited, draw elsewhere.
-        no_repeats: mask plays that lead back to a position visited since the last progress.
-        auto_finish: end a game as won once nothing can go wrong any more.
+        no_repeats: mask actions that lead back to a position visited since the last progress.
+        auto_finish: end a game as won once it is decided.
         stall_limit: steps in a row without progress that end a game in training. Far below the
             environment's default, with which four of five frames are spent in games that are lost
             already. Evaluation plays on to 250, which is worth two points to a trained draw-1 policy.
@@ -91,7 +91,7 @@ class PpoConfig(Config):
     """One training run of masked PPO.
 
     Attributes:
-        variant: preset whose game is learnt.
+        variant: the preset that is learned.
         rules: fields of `Rules` that differ from that preset, such as `{draw_count: 2}`.
         env: environment options.
         n_games: games played side by side.
@@ -164,7 +164,7 @@ class PpoConfig(Config):
 
     @property
     def game(self) -> Rules:
-        """The rules of the game that is learnt."""
+        """The rules of the game that is learned."""
         return _rules_from(self.variant, self.rules)
 
     @property
@@ -186,8 +186,8 @@ class BenchmarkConfig(Config):
         variants: presets, in the order of the table; no aliases, which would be trained twice.
         agents: baselines, by the names that `train.evaluate` knows.
         deals: test deals that every agent plays, from number 0 on.
-        planners: agents that think for longer, by name.
-        planner_deals: test deals that these play, and the baselines beside them, from number 0 on.
+        planners: agents that plan, by name.
+        planner_deals: test deals that planners and baselines play together, from number 0 on.
         ppo_configs: directory whose `<variant>.yaml` each training starts from, or from the defaults without one.
         ppo: overrides of those files, for all variants.
         per_variant: variant -> further overrides for it alone.
@@ -228,7 +228,7 @@ class BenchmarkConfig(Config):
         """The training run for a variant: its file, overridden by `ppo`, then by `per_variant`.
 
         Args:
-            variant: the preset to be learnt.
+            variant: the preset to be learned.
             directory: of the benchmark; the training is kept in `ppo_<variant>` there.
 
         Raises:

@@ -58,7 +58,7 @@ def comparison_table(evaluation: Evaluation) -> Table:
 def summary_table(variants: Sequence[VariantResult]) -> Table:
     """Win rates of all variants and agents in one table, for the terminal."""
     headings, rows = _summary(variants)
-    table = Table(title="Deals won, in percent, with 95 % intervals")
+    table = Table(title="Win rates in percent, with 95 % intervals")
     for heading in headings:
         table.add_column(heading, justify="left" if heading in ("variant", "PPO is") else "right")
     for row in rows:
@@ -121,7 +121,7 @@ def _alias_note(variants: Sequence[VariantResult]) -> str:
 
 
 def write_report(result: BenchmarkResult, directory: Path) -> Path:
-    """Write pictures, report and results into `directory`, `results.json` last; the path of the report.
+    """Write pictures, report and results into `directory`, `results.json` last. Returns the path of the report.
 
     Raises:
         FileExistsError: the directory holds results already.
@@ -142,11 +142,11 @@ def report_text(result: BenchmarkResult) -> str:
         f"# Benchmark {result.name}",
         f"Made by `{result.command}` in {minutes(result.seconds)} of training and games, {result.finished}.",
         f"**{headline(result.variants)}**",
-        "## Deals won",
+        "## Win rates",
         _markdown_table(*_summary(result.variants)),
         _alias_note(result.variants),
         _how_to_read(result),
-        f"![Deals won by each agent on each variant]({WIN_RATES_PICTURE})",
+        f"![Win rate of each agent on each variant]({WIN_RATES_PICTURE})",
         "## PPO against the baselines",
         _bullets(sentence for variant in result.variants for sentence in ppo_sentences(variant.evaluation)),
         "## Training",
@@ -154,8 +154,8 @@ def report_text(result: BenchmarkResult) -> str:
         f"![Learning curves]({CURVES_PICTURE})",
         "The horizontal lines are the baselines on the test deals.",
         "## Strength against time",
-        f"![Deals won over time for a game]({STRENGTH_PICTURE})",
-        "What thinking is worth: agents that plan played fewer deals than the others, see the tables.",
+        f"![Win rate over time per game]({STRENGTH_PICTURE})",
+        "Agents that plan played fewer deals than the others; the tables say how many.",
         "## Each variant",
         *map(_variant_section, result.variants),
         "## Machine",
@@ -179,8 +179,8 @@ def _how_to_read(result: BenchmarkResult) -> str:
         f'"below" or "above" means p < {SIGNIFICANCE}. PPO played in the mode, argmax or sampled, that its '
         "configuration named before training; the other mode is among the details. With auto-finish a game counts as "
         "won once no card is face down and the talon is empty or wholly reachable; talon reach means that seen talon "
-        "cards are played directly, the draws between counted as moves; no repeats means that plays back to a visited "
-        "position were masked. Cards up are the cards on the foundations at the end, on average."
+        "cards are played directly, and the draws in between count as moves; no repeats means that actions which lead "
+        "back to a visited position were masked. Cards up are the cards on the foundations at the end, on average."
     )
 
 

@@ -33,9 +33,9 @@ class Settings(Record):
     """How an agent met the game: environment options, and how a network chose its actions.
 
     Attributes:
-        talon: "draw" (stock tapped card by card) or "reach" (seen talon cards played directly).
-        no_repeats: whether plays that lead back to a visited position were masked.
-        auto_finish: whether games ended as won once nothing could go wrong any more.
+        talon: "draw" (the stock is drawn from draw by draw) or "reach" (seen talon cards are played directly).
+        no_repeats: whether actions that lead back to a visited position were masked.
+        auto_finish: whether games ended as won once they were decided.
         stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
         play: "argmax" or "sampled" for a network; None for any other agent.
     """
@@ -241,7 +241,7 @@ def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
 
 
 class CurvePoint(Record):
-    """One evaluation during training: after so many frames and seconds, so many of `deals` validation deals won."""
+    """One evaluation during training: the win rate on `deals` validation deals after so many frames and seconds."""
 
     frames: int
     seconds: float
