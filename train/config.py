@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
-from klondike_env.rules import ALIASES, PRESETS, RULE_FIELDS, Rules
+from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
 from train.results import PlayMode, Talon
 
@@ -194,7 +194,7 @@ class BenchmarkConfig(Config):
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
-    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(name for name in PRESETS if name not in ALIASES)
+    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(DISTINCT_PRESETS)
     agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned")
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
@@ -251,7 +251,7 @@ class BenchmarkConfig(Config):
 def resolve_talon(talon: Literal["auto", "draw", "reach"], rules: Rules) -> Talon:
     """Decide "auto": reach where redeals are unlimited, where looking through the stock costs nothing, else draw."""
     if talon == "auto":
-        return "reach" if rules.redeals is None else "draw"
+        return rules.auto_talon
     return talon
 
 

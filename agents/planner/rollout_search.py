@@ -45,7 +45,7 @@ from klondike_env.engine.determinize import gather_unplaced
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
 from klondike_env.engine.state import FOUNDATION, TALON
-from klondike_env.engine.talon import tap
+from klondike_env.engine.talon import draw_or_redeal
 from klondike_env.rules import RuleParams
 
 # At most 28 plays onto seven tops, four cards onto each; 52 to a gap; 4 to foundations; the stock; and RESIGN.
@@ -91,7 +91,7 @@ def first_play(views: np.ndarray, i: int, rules: RuleParams, reach: int, scratch
     scratch[0] = views[i]
     moved[0] = 1
     action = choose(scratch, 0, rules, moved)
-    while reach and action == STOCK_ACTION and not tap(scratch, 0, rules):
+    while reach and action == STOCK_ACTION and not draw_or_redeal(scratch, 0, rules):
         action = choose(scratch, 0, rules, moved)
     return action
 

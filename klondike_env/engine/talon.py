@@ -1,98 +1,103 @@
 """The talon: drawing, redealing, and which of its cards can be reached.
 
-`talon[:waste_size]` is the waste, `talon[waste_size:talon_size]` the stock in order of drawing, so a
-draw moves the border forward and a redeal moves it back to 0.
+`talon[:waste_size]` is the waste, `talon[waste_size:talon_size]` the stock in order of drawing. So a draw
+moves the border between them forward, and a redeal moves it back to 0.
+
+Every question about drawing is answered here, over plain numbers: the size of the talon and of the waste,
+how much of the talon was seen, the draw count. A place is an index into the talon, and a set of places has one bit
+for each. `klondike_env.engine.queries` asks them of a record. The kernels here that take a record change it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.rules import UNLIMITED, RuleParams
+from klondike_env.engine.state import TALON_SIZE
+from klondike_env.rules import MAX_DRAW_COUNT, UNLIMITED, RuleParams
 
 _MAX_REDEALS_COUNTED = 65535
 
-
-@kernel
-def may_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether a redeal is left, now or once the stock is empty."""
-    return rules.redeals == UNLIMITED or int(states[i]["redeals_used"]) < rules.redeals
-
-
-@kernel
-def stock_is_live(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the stock action does something: a card to draw, or a redeal left for the waste."""
-    size = int(states[i]["talon_size"])
-    return int(states[i]["waste_size"]) < size or (size > 0 and may_redeal(states, i, rules))
+# _WHOLE_DRAWS[draw_count]: the places where draws of so many cards end, from the start of a full talon.
+_WHOLE_DRAWS = np.array(
+    [0]
+    + [
+        sum(1 << place for place in range(draw_count - 1, TALON_SIZE, draw_count))
+        for draw_count in range(1, MAX_DRAW_COUNT + 1)
+    ],
+    dtype=np.int64,
+)
 
 
 @kernel
-def next_stop(states: np.ndarray, i: int, waste: int, draw_count: int) -> int:
-    """The waste size after one draw from a waste of `waste` cards, or 0 if that would turn an unseen card or none."""
-    size = int(states[i]["talon_size"])
-    stop = min(waste + draw_count, size)
-    return stop if waste < size and stop <= int(states[i]["seen_size"]) else 0
+def redeals_are_unlimited(redeals: int) -> bool:
+    """Whether `RuleParams.redeals` sets no limit, so that looking through the talon costs nothing but moves."""
+    return redeals == UNLIMITED
 
 
 @kernel
-def sweep(states: np.ndarray, i: int, start: int, draw_count: int) -> int:
-    """The set of cards that drawing from a waste of `start` cards brings to its top, among the seen cards."""
-    cards = 0
-    stop = next_stop(states, i, start, draw_count)
-    while stop > 0:
-        cards |= bit_of(int(states[i]["talon"][stop - 1]))
-        stop = next_stop(states, i, stop, draw_count)
-    return cards
+def redeal_is_left(redeals_used: int, redeals: int) -> bool:
+    """Whether a redeal is left, now or once the stock is empty; `redeals` is that of the rules."""
+    return redeals_are_unlimited(redeals) or redeals_used < redeals
 
 
 @kernel
-def can_pass(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the whole talon is seen and a redeal is left, so that known cards can be reached through it."""
-    return int(states[i]["seen_size"]) == int(states[i]["talon_size"]) and may_redeal(states, i, rules)
+def talon_is_free(size: int, rules: RuleParams) -> bool:
+    """Whether every card of a talon of `size` cards can be played whenever it is wanted, whatever is played before."""
+    return size == 0 or (rules.draw_count == 1 and redeals_are_unlimited(rules.redeals))
 
 
 @kernel
-def waste_top(states: np.ndarray, i: int) -> int:
-    """The set that holds the waste's top card; empty when the waste is."""
-    waste = int(states[i]["waste_size"])
-    return bit_of(int(states[i]["talon"][waste - 1])) if waste > 0 else 0
-
-
-@kernel
-def playable_talon(states: np.ndarray, i: int, rules: RuleParams, reach: int) -> int:
-    """The talon cards that can be played: the waste's top, and with `reach` every seen card that drawing can reach."""
-    cards = waste_top(states, i)
-    if reach:
-        waste = int(states[i]["waste_size"])
-        cards |= sweep(states, i, waste, rules.draw_count)
-        if can_pass(states, i, rules):
-            cards |= sweep(states, i, 0, rules.draw_count)
-    return cards
-
-
-@kernel
-def draws(cards: int, draw_count: int) -> int:
-    """Draws needed to turn `cards` cards."""
+def draws_for(cards: int, draw_count: int) -> int:
+    """Draws that turn `cards` cards of the stock."""
     return (cards + draw_count - 1) // draw_count
 
 
 @kernel
-def passes_to(states: np.ndarray, i: int, index: int, draw_count: int) -> int:
-    """Redeals, 0 or 1, on the shortest way to make talon card `index` the waste's top."""
-    waste, last = int(states[i]["waste_size"]), int(states[i]["talon_size"]) - 1
-    ahead = index + 1 - waste
-    return 0 if ahead == 0 or (ahead > 0 and (ahead % draw_count == 0 or index == last)) else 1
+def comes_up(ahead: int, left: int, draw_count: int) -> bool:
+    """Whether drawing makes a card the waste's top: the `ahead`-th, from 1, of a stock of `left` cards.
+
+    The last card always comes up, for the last draw may be short. With the size of the waste as `ahead` and
+    that of the talon as `left` it says whether whole draws from the start of a pass make the waste.
+    """
+    return ahead % draw_count == 0 or ahead == left
 
 
 @kernel
-def taps_to(states: np.ndarray, i: int, index: int, draw_count: int) -> int:
-    """Stock taps, a redeal included, on the shortest way to make talon card `index` the waste's top."""
-    waste, size = int(states[i]["waste_size"]), int(states[i]["talon_size"])
-    if passes_to(states, i, index, draw_count) == 0:
-        return draws(index + 1 - waste, draw_count)
-    return draws(size - waste, draw_count) + 1 + draws(index + 1, draw_count)
+def draw_stops(size: int, waste: int, draw_count: int) -> int:
+    """The set of places whose cards drawing brings to the waste's top, before a redeal; `comes_up` for all at once."""
+    stock = (1 << size) - (1 << waste)
+    last = (1 << size) >> 1
+    return ((_WHOLE_DRAWS[draw_count] << waste) | last) & stock
+
+
+@kernel
+def places_before_redeal(size: int, waste: int, draw_count: int) -> int:
+    """The set of places that are the waste's top now or become it before a redeal."""
+    return ((1 << waste) >> 1) | draw_stops(size, waste, draw_count)
+
+
+@kernel
+def reachable_places(size: int, waste: int, seen: int, draw_count: int, may_redeal: bool) -> int:
+    """The set of places that are the waste's top now or become it without turning an unseen card."""
+    places = places_before_redeal(size, waste, draw_count)
+    if seen == size and may_redeal:
+        places |= draw_stops(size, 0, draw_count)
+    return places & ((1 << seen) - 1)
+
+
+@kernel
+def needs_redeal(size: int, waste: int, place: int, draw_count: int) -> bool:
+    """Whether the card at a place becomes the waste's top only after a redeal."""
+    return (places_before_redeal(size, waste, draw_count) >> place) & 1 == 0
+
+
+@kernel
+def draws_to(size: int, waste: int, place: int, draw_count: int) -> int:
+    """Stock actions, a redeal among them if need be, that make the card at a place the waste's top."""
+    if needs_redeal(size, waste, place, draw_count):
+        return draws_for(size - waste, draw_count) + 1 + draws_for(place + 1, draw_count)
+    return draws_for(place + 1 - waste, draw_count)
 
 
 @kernel
@@ -102,7 +107,7 @@ def count_redeal(states: np.ndarray, i: int) -> None:
 
 
 @kernel
-def tap(states: np.ndarray, i: int, rules: RuleParams) -> bool:
+def draw_or_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
     """Draw, or redeal when the stock is empty; whether a card was seen for the first time."""
     size, waste, seen = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["seen_size"])
     if waste == size:
@@ -117,27 +122,27 @@ def tap(states: np.ndarray, i: int, rules: RuleParams) -> bool:
 
 @kernel
 def find_in_talon(states: np.ndarray, i: int, card: int) -> int:
-    """The index of a card that is in the talon."""
-    index = 0
-    while int(states[i]["talon"][index]) != card:
-        index += 1
-    return index
+    """The place of a card that is in the talon."""
+    place = 0
+    while int(states[i]["talon"][place]) != card:
+        place += 1
+    return place
 
 
 @kernel
 def take_from_talon(states: np.ndarray, i: int, card: int, rules: RuleParams) -> None:
-    """Remove a reachable card; the taps that bring it to the waste's top are made and counted as moves."""
-    index = find_in_talon(states, i, card)
-    states[i]["moves"] += taps_to(states, i, index, rules.draw_count)
-    if passes_to(states, i, index, rules.draw_count):
+    """Remove a reachable card; the draws that bring it to the waste's top are made and counted as moves."""
+    size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
+    place = find_in_talon(states, i, card)
+    states[i]["moves"] += draws_to(size, waste, place, rules.draw_count)
+    if needs_redeal(size, waste, place, rules.draw_count):
         count_redeal(states, i)
-    size = int(states[i]["talon_size"]) - 1
-    for position in range(index, size):
-        states[i]["talon"][position] = states[i]["talon"][position + 1]
-    states[i]["talon"][size] = 0
-    states[i]["talon_size"] = size
+    for index in range(place, size - 1):
+        states[i]["talon"][index] = states[i]["talon"][index + 1]
+    states[i]["talon"][size - 1] = 0
+    states[i]["talon_size"] = size - 1
     states[i]["seen_size"] = int(states[i]["seen_size"]) - 1
-    states[i]["waste_size"] = index
+    states[i]["waste_size"] = place
 
 
 @kernel
@@ -145,7 +150,7 @@ def look_through(states: np.ndarray, i: int, rules: RuleParams) -> None:
     """Turn over the whole stock once and redeal it: every talon card is seen, the waste is empty."""
     size = int(states[i]["talon_size"])
     if size > 0:
-        states[i]["moves"] += draws(size - int(states[i]["waste_size"]), rules.draw_count) + 1
+        states[i]["moves"] += draws_for(size - int(states[i]["waste_size"]), rules.draw_count) + 1
         states[i]["waste_size"] = 0
         states[i]["seen_size"] = size
         count_redeal(states, i)

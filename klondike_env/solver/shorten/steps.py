@@ -17,7 +17,7 @@ from klondike_env.cards import N_RANKS, N_SUITS
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
-from klondike_env.engine.talon import draws
+from klondike_env.engine.talon import draws_for
 from klondike_env.solver.columns.card_numbering import ALL_CARDS, BUILDERS, number_of
 from klondike_env.solver.columns.earliest import ON_TIME, key_of
 from klondike_env.solver.columns.nodes import (
@@ -62,8 +62,8 @@ def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
     waste = waste_places(words)
     before = words[PLACES] & ((2 << place) - 1)
     if (reach_now(words, draw_count) >> place) & 1:
-        return draws(count_cards(before & ~waste), draw_count)
-    return draws(count_cards(words[PLACES] ^ waste), draw_count) + draws(count_cards(before), draw_count)
+        return draws_for(count_cards(before & ~waste), draw_count)
+    return draws_for(count_cards(words[PLACES] ^ waste), draw_count) + draws_for(count_cards(before), draw_count)
 
 
 @kernel
@@ -158,7 +158,7 @@ def waste_excess(words: np.ndarray, cards: np.ndarray, draw_count: int) -> int:
         number = cards[CARD_AT, number_of(place)]
         blocked += (above >> number) & 1
         above |= _SAME_SUIT << number
-    return min(blocked, draws(blocked + 1, draw_count))
+    return min(blocked, draws_for(blocked + 1, draw_count))
 
 
 @kernel
@@ -182,7 +182,7 @@ def least_cost(words: np.ndarray, fixed: Fixed) -> int:
     """
     draw_count, buried = fixed.game.draw_count, fixed.buried
     talon, waste = count_cards(words[PLACES]), count_cards(waste_places(words))
-    cost = talon + draws(talon - waste, draw_count) + count_cards(words[FACE_UP])
+    cost = talon + draws_for(talon - waste, draw_count) + count_cards(words[FACE_UP])
     cost += waste_excess(words, fixed.cards, draw_count)
     for column in range(N_COLUMNS):
         depth = (words[DEPTHS] >> (3 * column)) & 7
