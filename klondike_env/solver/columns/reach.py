@@ -10,22 +10,21 @@ import numpy as np
 
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
+from klondike_env.engine.talon import comes_up, draw_stops
 from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON
 
 
 @kernel
-def sweep(stock: int, draw_count: int) -> int:
-    """The places that drawing from a stock to its end brings to the top of the waste."""
+def drawn_last(stock: int, draw_count: int) -> int:
+    """The places of a stock that drawing to its end brings to the top of the waste."""
     if draw_count == 1:
         return stock
-    reached, turned = 0, 0
-    while stock != 0:
+    stops, reached = draw_stops(count_cards(stock), 0, draw_count), 0
+    while stops != 0:
         place = lowest_bit(stock)
         stock ^= place
-        turned += 1
-        if turned == draw_count or stock == 0:
-            reached |= place
-            turned = 0
+        reached |= place if stops & 1 else 0
+        stops >>= 1
     return reached
 
 
@@ -51,20 +50,19 @@ def waste_places(words: np.ndarray) -> int:
 def reach_now(words: np.ndarray, draw_count: int) -> int:
     """The places that can be on top of the waste before the next redeal."""
     waste = waste_places(words)
-    return highest_bit(waste) | sweep(words[PLACES] ^ waste, draw_count)
+    return highest_bit(waste) | drawn_last(words[PLACES] ^ waste, draw_count)
 
 
 @kernel
 def reach_later(words: np.ndarray, draw_count: int) -> int:
     """The places that can be on top of the waste after a redeal; none if no redeal is left."""
-    return sweep(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
+    return drawn_last(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
 
 
 @kernel
 def is_pure(words: np.ndarray, draw_count: int) -> bool:
     """Whether whole draws from the start of a pass make the waste."""
-    waste = count_cards(waste_places(words))
-    return draw_count == 1 or waste % draw_count == 0 or waste == count_cards(words[PLACES])
+    return draw_count == 1 or comes_up(count_cards(waste_places(words)), count_cards(words[PLACES]), draw_count)
 
 
 @kernel
