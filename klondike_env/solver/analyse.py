@@ -18,10 +18,9 @@ from klondike_env.checks import check_choice, check_whole_number, whole_number
 from klondike_env.engine import actions as action_names
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, STATE, WON
-from klondike_env.games import TALON_MODES, Games
+from klondike_env.games import TALON_MODES, Games, check_legal
 from klondike_env.position import format_position
 from klondike_env.rules import RULE_FIELDS, Rules, preset, rules_of
-from klondike_env.settings import check_legal
 from klondike_env.solver.solve import Limits, given_deck, given_record, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE
 
