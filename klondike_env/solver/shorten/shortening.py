@@ -159,7 +159,7 @@ class Shortening:
 
     def _cost_of(self, line: Sequence[int]) -> int:
         words = self._words.copy()
-        return sum(step(words, move, self._fixed) for move in line)
+        return int(sum(step(words, move, self._fixed) for move in line))
 
     def actions(self) -> tuple[int, ...]:
         """The best line as actions of the game."""
@@ -182,7 +182,7 @@ class Shortening:
     def _search_beam(self, width: int, played: int) -> bool:
         """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
         known = self._words.copy()
-        before = sum(step(known, move, self._fixed) for move in self._line[:played])
+        before = int(sum(step(known, move, self._fixed) for move in self._line[:played]))
         bound = min(self._cost - before, MOST_WORTH)
         known[LINK] = known[MOVE] = -1
         beam = new_beam(width, bound)
