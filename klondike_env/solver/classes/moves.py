@@ -30,7 +30,7 @@ from klondike_env.solver.classes.card_numbering import (
     CARDS,
     KINGS,
     NUMBERS,
-    RANK_BITS,
+    RANK_WIDTH,
     next_in_suit,
     number_of,
     one_rank_lower,
@@ -229,7 +229,7 @@ def play(node: Node, kind: int, card: int, deal: np.ndarray, draw_count: int) ->
 def find_moves(situation: Situation) -> MoveSets:
     """All moves; those that empty a column are among the unlocking ones."""
     node = situation.node
-    landing = (situation.free >> RANK_BITS) | (KINGS if situation.gap else 0)
+    landing = (situation.free >> RANK_WIDTH) | (KINGS if situation.gap else 0)
     return MoveSets(
         unlock=node.open & landing,
         column_to_foundation=node.visible & situation.free & node.wanted,

@@ -71,7 +71,7 @@ class Game(NamedTuple):
 
 @kernel
 def turn_up(words: np.ndarray, number: int, cards: np.ndarray) -> int:
-    """Turn up the card under a head that leaves, and return the set that holds it."""
+    """Turn up the card under a head that leaves; return the set that holds it."""
     column, under = cards[COLUMN, number], 1 << cards[UNDER, number]
     words[DEPTHS] -= 1 << (3 * column)
     words[FACE_UP] |= under

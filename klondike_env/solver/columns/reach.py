@@ -1,7 +1,10 @@
-"""The talon in a search: no single draws, only the cards that drawing and redealing bring to the top of the waste.
+"""The talon in a search: the cards that drawing and redealing bring to the top of the waste, without single draws.
 
-Playing a card of the talon leaves as waste the cards before it. With enough redeals a *pure* waste, one
-that whole draws from the start of a pass make, may be turned over at once, so that it is as good as none.
+What drawing does is told by `klondike_env.engine.talon`, whose places have no gaps; here a card keeps the place that it
+had in the talon of the start.
+
+Playing a card of the talon leaves the cards before it as the waste. With enough redeals a *pure* waste, one that whole
+draws from the start of a pass make, may be turned over at once. So it is as good as none.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ def drawn_last(stock: int, draw_count: int) -> int:
 
 @kernel
 def highest_bit(places: int) -> int:
-    """The highest of a set of places or cards, as a set; empty if the set is."""
+    """The highest of a set of places or cards, as a set; empty if the set is empty."""
     places |= places >> 1
     places |= places >> 2
     places |= places >> 4
@@ -61,13 +64,13 @@ def reach_later(words: np.ndarray, draw_count: int) -> int:
 
 @kernel
 def is_pure(words: np.ndarray, draw_count: int) -> bool:
-    """Whether whole draws from the start of a pass make the waste."""
+    """Whether the waste is what whole draws from the start of a pass make."""
     return draw_count == 1 or comes_up(count_cards(waste_places(words)), count_cards(words[PLACES]), draw_count)
 
 
 @kernel
 def settle_talon(words: np.ndarray, draw_count: int) -> None:
-    """Make one of all talons that are equally good."""
+    """Turn a talon into the one that stands for all that are equally good."""
     if words[REDEALS] >= count_cards(words[PLACES]):
         words[REDEALS] = ENOUGH
         if is_pure(words, draw_count):
@@ -76,7 +79,7 @@ def settle_talon(words: np.ndarray, draw_count: int) -> None:
 
 @kernel
 def take_from_talon(words: np.ndarray, number: int, cards: np.ndarray, draw_count: int) -> None:
-    """Draw, with a redeal only if need be, until a card is on top of the waste, and take it."""
+    """Draw until a card is on top of the waste, with a redeal only if it is needed, and take the card."""
     place = cards[PLACE, number]
     if words[REDEALS] != ENOUGH and not (reach_now(words, draw_count) >> place) & 1:
         words[REDEALS] -= 1

@@ -1,4 +1,4 @@
-"""Verdicts that are kept: consecutive deals that were solved once, all cards known, for whoever needs them again.
+"""Labels: verdicts on consecutive deals that were solved once, all cards known, for whoever needs them again.
 
 Every file NAME.npz of this folder belongs to one set of rules and holds
 
@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent
 
 
 class Row(Protocol):
-    """What is packed of a deal's search, as `klondike_env.solver.study.many.Solved` has it."""
+    """The part of a result that is packed, such as a `klondike_env.solver.study.many.Solved`."""
 
     @property
     def deal(self) -> int:
@@ -92,7 +92,7 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
         path: of the file, NAME.npz; overwritten.
 
     Raises:
-        ValueError: there is no result, a deal is missing or there twice, or the path ends otherwise.
+        ValueError: there is no result, a deal is missing or there twice, or the path does not end in .npz.
     """
     path = Path(path)
     if path.suffix != ".npz":
