@@ -53,7 +53,7 @@ def test_the_column_search_reaches_what_drawing_brings_up(seed: int) -> None:
 def test_the_class_search_reaches_what_drawing_brings_up(seed: int) -> None:
     rng = random.Random(seed)
     deal = np.zeros(moves.DEAL_SHAPE, dtype=np.int64)
-    deal[moves._TALON_CARD, :24] = numbers = rng.sample(range(52), 24)
+    deal[moves.TALON_CARD, :24] = numbers = rng.sample(range(52), 24)
     for size, waste, draw_count in CASES:
         places = places_of(size, rng)
         code = sum(1 << (moves.TALON_SHIFT + place) for place in places)

@@ -1,4 +1,4 @@
-"""Positions that forget where face-up cards lie: their classes are the nodes of this search. And the moves there.
+"""The nodes of the class search, which are positions that forget where face-up cards lie, and the moves from them.
 
 Where columns are built in alternating colours, gaps take kings, any tail may be moved and cards may come back from
 the foundations, a position is told by four things: the foundations, how many *locked* cards each column still holds,
@@ -96,7 +96,7 @@ _LOCK_STEPS = np.array([_HEIGHTS**N_SUITS * np.prod(range(2, 2 + j), dtype=int) 
     _SHOWN,  # the set that holds the card then turned up
     _OPENED,  # the same, if that card is locked in its turn
     _TALON_BIT,  # the bit of a talon card in the code
-    _TALON_CARD,  # by index in the talon: the card's number
+    TALON_CARD,  # by index in the talon: the card's number
     _SETS,  # sets of cards, by the indices that follow
     _DEAL_ROWS,
 ) = range(7)
@@ -188,7 +188,7 @@ def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
         lowest = lowest_bit(left)
         left ^= lowest
         if places & 1:
-            cards |= 1 << int(deal[_TALON_CARD, number_of(lowest)])
+            cards |= 1 << int(deal[TALON_CARD, number_of(lowest)])
         places >>= 1
     return cards
 
@@ -288,7 +288,7 @@ def read_node(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> 
         code += part.code
     for index in range(int(states[i]["talon_size"])):
         number = int(NUMBERS[int(states[i]["talon"][index])])
-        deal[_TALON_CARD, index] = number
+        deal[TALON_CARD, index] = number
         deal[_TALON_BIT, number] = 1 << (TALON_SHIFT + index)
         deal[_TALON_SET] |= 1 << number
         code |= 1 << (TALON_SHIFT + index)

@@ -92,8 +92,8 @@ class ClassPruning(IntFlag):
     TALON_LATE = 16
     """At draw 1, a card put on a column from the talon is used by what follows.
 
-    Proof: as for DOWNS_LATE, since it can be had from the talon at any time. If its first use is to go up, it can go up
-    from the talon.
+    Proof: as for WORRY_BACK_LATE, since it can be had from the talon at any time. If its first use is to go up, it can
+    go up from the talon.
     """
     GAPS_FOR_KINGS = 32
     """The last locked card of a column moves away only if no column is empty, and a king comes there next.

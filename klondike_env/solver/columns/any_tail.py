@@ -31,7 +31,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     ONTO_ANY,
     PLACE,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     Game,
     foundation_tops,
@@ -67,7 +67,7 @@ def play_any_tail(words: np.ndarray, move: int, cards: np.ndarray, draw_count: i
     """Make a move. What lies on the card goes along."""
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
-    if words[TALON] & bit:
+    if words[TALON_CARDS] & bit:
         take_from_talon(words, number, cards, draw_count)
     elif words[HEADS] & bit:
         turn_up(words, number, cards)
@@ -151,15 +151,15 @@ def push_any_tail(words: np.ndarray, free: Free, cards: np.ndarray, game: Game, 
     gaps = N_COLUMNS - count_cards(heads | floor)
     gap_cards = game.gap_cards if gaps > 0 else 0
     targets = Targets(landing=landing, wanted=wanted, gap_cards=gap_cards)
-    places = places_of(words[TALON] & (wanted | landing | gap_cards), cards)
+    places = places_of(words[TALON_CARDS] & (wanted | landing | gap_cards), cards)
     now, later = 0, 0
     if places != 0:
         now = places & reach_now(words, game.draw_count)
         later = places & ~now & reach_later(words, game.draw_count)
     parked = built & gap_cards
     if parked != 0 and game.late_parking:
-        parked &= worth_parking(words, built, heads | floor | words[TALON] | tops, game.build)
-    waiting = (heads | built | words[TALON] | tops) & game.gap_cards
+        parked &= worth_parking(words, built, heads | floor | words[TALON_CARDS] | tops, game.build)
+    waiting = (heads | built | words[TALON_CARDS] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
     top = push(tops & landing, ONTO_ANY, moves, top)

@@ -14,7 +14,7 @@ import numpy as np
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.talon import comes_up, draw_stops
-from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON
+from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON_CARDS
 
 
 @kernel
@@ -83,7 +83,7 @@ def take_from_talon(words: np.ndarray, number: int, cards: np.ndarray, draw_coun
     place = cards[PLACE, number]
     if words[REDEALS] != ENOUGH and not (reach_now(words, draw_count) >> place) & 1:
         words[REDEALS] -= 1
-    words[TALON] ^= 1 << number
+    words[TALON_CARDS] ^= 1 << number
     words[PLACES] ^= 1 << place
     words[BORDER] = place
     settle_talon(words, draw_count)

@@ -24,7 +24,7 @@ from klondike_env.solver.columns.nodes import (
     FLOOR,
     HEADS,
     NEXT,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     Game,
     foundation_tops,
@@ -70,7 +70,7 @@ def play_whole_run(words: np.ndarray, move: int, cards: np.ndarray, draw_count: 
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
     run = bit
-    if words[TALON] & bit:
+    if words[TALON_CARDS] & bit:
         take_from_talon(words, number, cards, draw_count)
     elif words[FACE_UP] & bit:
         run = lift_run(words, number, cards)
@@ -136,7 +136,7 @@ def push_whole_runs(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game
     now = reach_now(words, game.draw_count)
     later = reach_later(words, game.draw_count) & ~now
     targets = Targets(lasts=lasts, build=game.build, wanted=wanted, gap_cards=gap_cards)
-    waiting = (heads | tails | words[TALON] | tops) & game.gap_cards
+    waiting = (heads | tails | words[TALON_CARDS] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
     top = push_onto(tops, lasts, game.build, moves, top)

@@ -28,7 +28,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     PLACES,
     REDEALS,
-    TALON,
+    TALON_CARDS,
 )
 from klondike_env.solver.columns.reach import highest_bit
 from klondike_env.solver.shorten.beam import COST_BITS, MOST_WORTH
@@ -97,7 +97,7 @@ def unpack_words(packed: np.ndarray, cards: np.ndarray, words: np.ndarray) -> No
     while places != 0:
         place = lowest_bit(places)
         places ^= place
-        words[TALON] |= 1 << cards[CARD_AT, number_of(place)]
+        words[TALON_CARDS] |= 1 << cards[CARD_AT, number_of(place)]
 
 
 @kernel

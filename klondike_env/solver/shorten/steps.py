@@ -32,7 +32,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     PLACE,
     PLACES,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     UNDER,
     Game,
@@ -71,7 +71,7 @@ def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
 def step(words: np.ndarray, move: int, fixed: Fixed) -> int:
     """Make a move; return its cost."""
     number, draw_count = move // TARGETS, fixed.game.draw_count
-    if not (words[TALON] >> number) & 1:
+    if not (words[TALON_CARDS] >> number) & 1:
         play_whole_run(words, move, fixed.cards, draw_count)
         return 1
     place = fixed.cards[PLACE, number]
