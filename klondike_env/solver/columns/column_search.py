@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -86,7 +87,8 @@ class _DepthFirst:
             enter_all(full, larger, int(buffers.control["late_bits"][0]))
         else:
             larger = np.concatenate([full, np.zeros_like(full)])
-        self.buffers = buffers._replace(**{name: larger})
+        changed: dict[str, Any] = {name: larger}
+        self.buffers = buffers._replace(**changed)
         return True
 
     def line(self) -> list[int]:

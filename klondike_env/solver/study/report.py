@@ -38,7 +38,7 @@ def _row_of(summary: Summary) -> tuple[str, ...]:
     rules, verdicts, needed = summary.verdicts.rules, summary.verdicts, summary.necessity
     return (
         name_of(rules),
-        f"{len(verdicts.codes):,}",
+        f"{len(verdicts.indices):,}",
         *(f"{verdicts.count(verdict):,}" for verdict in VERDICTS),
         percent(summary.winnable),
         _published(PUBLISHED_WINNABLE.get(rules)),
