@@ -32,8 +32,8 @@ from klondike_env.engine.state import STATE
 from klondike_env.engine.views import hide_unseen
 from klondike_env.rules import RuleParams, Rules
 from klondike_env.solver.classes import search as classes
-from klondike_env.solver.columns import column_search as columns
-from klondike_env.solver.verdicts import LOST, OPEN, WON
+from klondike_env.solver.columns import depth_first as columns
+from klondike_env.solver.verdicts import SOLVED_INDEX, UNDECIDED_INDEX, UNSOLVABLE_INDEX
 
 # Of so few unseen cards or fewer all orders are tried, once each, instead of random ones.
 _FEW_UNSEEN = 6
@@ -51,8 +51,8 @@ class Judge(NamedTuple):
     """What is needed to judge positions whose cards are all known."""
 
     by_classes: bool  # which solver knows the rules
-    classes: classes.SmallSearch
-    columns: columns.SmallSearch
+    classes: classes.Buffers
+    columns: columns.Buffers
     base: Base
     enough: int  # so few face-down cards count as a win of the base, because the solver plays from there
     values: np.ndarray  # float64[4], by verdict
@@ -64,11 +64,12 @@ class Judge(NamedTuple):
         """A judge whose solver visits so many positions at most."""
         by_classes = classes.supports(rules)
         values = np.zeros(_WON_BLIND + 1)
-        values[LOST], values[OPEN], values[WON], values[_WON_BLIND] = 0, (1 - blind) / 2, 1 - blind, 1
+        values[UNSOLVABLE_INDEX], values[UNDECIDED_INDEX], values[SOLVED_INDEX] = 0, (1 - blind) / 2, 1 - blind
+        values[_WON_BLIND] = 1
         return cls(
             by_classes,
-            classes.SmallSearch.of(nodes if by_classes else 1),
-            columns.SmallSearch.of(1 if by_classes else nodes, rules),
+            classes.Buffers.of(nodes if by_classes else 1),
+            columns.Buffers.of(1 if by_classes else nodes, rules),
             base,
             1 if by_classes else NEVER,
             values,
@@ -157,10 +158,10 @@ def try_arm(k: int, seed: np.uint64, sample: int, field: Field, judge: Judge, ru
     if judge.plays_out and wins_blind(trial, 0, rules, judge):
         return _WON_BLIND
     if not judge.asks_solver:
-        return LOST
+        return UNSOLVABLE_INDEX
     if judge.by_classes:
-        return classes.judge(trial, 0, rules.draw_count, judge.classes)
-    return columns.judge(trial, 0, rules, judge.columns)
+        return classes.quick_verdict(trial, 0, rules, judge.classes)
+    return columns.quick_verdict(trial, 0, rules, judge.columns)
 
 
 @kernel

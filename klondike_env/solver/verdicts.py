@@ -1,7 +1,11 @@
-"""What a search may say of a position."""
+"""What a search says of a position: whether a player who knows all cards can win it."""
 
-SOLVED, UNSOLVABLE, UNDECIDED = "solved", "unsolvable", "undecided"
-VERDICTS = (SOLVED, UNSOLVABLE, UNDECIDED)
+SOLVED, UNSOLVABLE, UNDECIDED = VERDICTS = ("solved", "unsolvable", "undecided")
 
-# The same for kernels.
-LOST, OPEN, WON = 0, 1, 2
+# A verdict as a number, in kernels and in files: its index in VERDICTS.
+SOLVED_INDEX, UNSOLVABLE_INDEX, UNDECIDED_INDEX = range(len(VERDICTS))
+
+
+def verdict_of(status: int) -> str:
+    """The verdict of a search whose kernel ended so: with the index of a verdict, or undecided with a higher number."""
+    return VERDICTS[min(status, UNDECIDED_INDEX)]

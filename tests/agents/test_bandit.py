@@ -21,9 +21,9 @@ from klondike_env.engine.state import HIDDEN_PLACE, PLAYING, WON
 from klondike_env.games import Games
 from klondike_env.rules import PRESETS, RuleParams, Rules
 from klondike_env.solver.classes import search as classes
-from klondike_env.solver.columns import column_search as columns
+from klondike_env.solver.columns import depth_first as columns
 from klondike_env.solver.solve import Limits, solve
-from klondike_env.solver.verdicts import OPEN, SOLVED, UNSOLVABLE
+from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNDECIDED_INDEX, VERDICTS
 from tests.agents.players import DRAW1, GIVE_UP, decide, decisions
 from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
@@ -36,38 +36,35 @@ VALIDATION = 1_000_000
 
 
 @kernel
-def judge_free(states: np.ndarray, draw_count: int, buffers: classes.SmallSearch, verdicts: np.ndarray) -> None:
+def judge_by_classes(states: np.ndarray, rules: RuleParams, buffers: classes.Buffers, verdicts: np.ndarray) -> None:
     for i in range(len(states)):
-        verdicts[i] = classes.judge(states, i, draw_count, buffers)
+        verdicts[i] = classes.quick_verdict(states, i, rules, buffers)
 
 
 @kernel
-def judge_columns(states: np.ndarray, rules: RuleParams, buffers: columns.SmallSearch, verdicts: np.ndarray) -> None:
+def judge_by_columns(states: np.ndarray, rules: RuleParams, buffers: columns.Buffers, verdicts: np.ndarray) -> None:
     for i in range(len(states)):
-        verdicts[i] = columns.judge(states, i, rules, buffers)
+        verdicts[i] = columns.quick_verdict(states, i, rules, buffers)
 
 
 def assert_judged(states: np.ndarray, rules: Rules, verdicts: np.ndarray) -> int:
     """Compare verdicts with those of the solver; how many are certain."""
     for state, verdict in zip(states, verdicts, strict=True):
         expected = solve(state, rules, Limits(seconds=None, nodes=100_000)).verdict
-        if verdict == 0:
-            assert expected == UNSOLVABLE
-        if verdict == 2:
-            assert expected == SOLVED
-    return int(np.count_nonzero(verdicts != 1))
+        assert VERDICTS[verdict] in (expected, UNDECIDED)
+    return int(np.count_nonzero(verdicts != UNDECIDED_INDEX))
 
 
 # --- small searches ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("draw_count", [1, 3])
-def test_small_free_searches_say_what_the_solver_says(draw_count: int) -> None:
+def test_small_class_searches_say_what_the_solver_says(draw_count: int) -> None:
     rules = Rules(draw_count=draw_count)
     games = Games(100, rules, talon="reach")
     games.deal(np.arange(100))
     verdicts = np.zeros(100, dtype=np.int64)
-    judge_free(games.states, draw_count, classes.SmallSearch.of(1000), verdicts)
+    judge_by_classes(games.states, rules.params(), classes.Buffers.of(1000), verdicts)
     assert assert_judged(games.states, rules, verdicts) > 50
 
 
@@ -78,7 +75,7 @@ def test_small_column_searches_say_what_the_solver_says_under_any_rules() -> Non
         states = np.array([record(random_position(chance, rules, chance.randint(2, 5)), rules) for _ in range(3)])
         states = states[states["outcome"] == PLAYING]
         verdicts = np.zeros(len(states), dtype=np.int64)
-        judge_columns(states, rules.params(), columns.SmallSearch.of(1000, rules), verdicts)
+        judge_by_columns(states, rules.params(), columns.Buffers.of(1000, rules), verdicts)
         certain += assert_judged(states, rules, verdicts)
     assert certain > 90
 
@@ -236,7 +233,7 @@ def test_what_the_solver_has_no_time_to_decide_stays_open() -> None:
     judge = Judge.of(DRAW1, Base.of("tuned", DRAW1), 1, 0.0)
     race(field, len(legal), -1, 0, 10, np.uint64(1), judge, DRAW1.params())
     assert len(legal) > 1
-    assert np.all(field.verdicts[: len(legal)] == OPEN)
+    assert np.all(field.verdicts[: len(legal)] == UNDECIDED_INDEX)
 
 
 # --- the agent ---------------------------------------------------------------------------------------

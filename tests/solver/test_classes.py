@@ -15,7 +15,7 @@ from klondike_env.deals import parse
 from klondike_env.engine.state import STATE
 from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
-from klondike_env.solver.classes.search import ALL, FreeSearch, Pruning, decide, supports
+from klondike_env.solver.classes.search import ALL, ClassPruning, ClassSearch, decide, supports
 from tests.boards import board, outcome_of
 from tests.reference import Options, game_of
 from tests.solver.class_positions import random_start
@@ -71,7 +71,7 @@ def test_deals_on_which_other_solvers_were_wrong_are_decided() -> None:
         ("long_draw", 3, "solved"),
     ]:
         rules = Rules(draw_count=draw_count)
-        assert FreeSearch(dealt([named[name]], rules), rules).run(10_000_000) == expected, name
+        assert ClassSearch(dealt([named[name]], rules), rules).run(10_000_000) == expected, name
 
 
 def test_small_positions_have_the_verdict_of_trying_everything() -> None:
@@ -81,8 +81,8 @@ def test_small_positions_have_the_verdict_of_trying_everything() -> None:
         start = random_start(rng, 9, 12)
         expected = verdict(game_of(start, rules, Options()).position, rules, 300, "reach")
         decided[expected] += 1
-        for pruning in (ALL, Pruning(0)):
-            found = FreeSearch(start, rules, pruning=pruning).run(1_000_000)
+        for pruning in (ALL, ClassPruning(0)):
+            found = ClassSearch(start, rules, pruning=pruning).run(1_000_000)
             assert expected in (found, "undecided"), (rules, start)
     assert decided["solved"] > 500
     assert decided["unsolvable"] > 3
@@ -93,8 +93,8 @@ def test_prunings_change_no_verdict_of_positions_in_which_cards_must_come_back()
     for _ in range(6000):
         rules = Rules(draw_count=rng.choice(DRAW_COUNTS))
         start = random_start(rng, 5, 9)
-        expected = FreeSearch(start, rules, pruning=Pruning.SAFE_CARDS).run(20_000)
-        found = FreeSearch(start, rules).run(20_000)
+        expected = ClassSearch(start, rules, pruning=ClassPruning.SAFE_CARDS).run(20_000)
+        found = ClassSearch(start, rules).run(20_000)
         assert found == expected or "undecided" in (found, expected), (rules, start)
         decided[expected] += 1
     assert decided["solved"] > 4000
@@ -106,8 +106,8 @@ def test_no_set_of_prunings_changes_a_verdict() -> None:
     for number in range(40):
         rules = Rules(draw_count=rng.choice(DRAW_COUNTS))
         for start in after_random_play(number, rules, rng.randrange(150)):
-            flags = [Pruning(0), ALL, Pruning(rng.randrange(ALL + 1)), Pruning(rng.randrange(ALL + 1))]
-            found = {FreeSearch(start, rules, pruning=pruning).run(5_000) for pruning in flags} - {"undecided"}
+            flags = [ClassPruning(0), ALL, ClassPruning(rng.randrange(ALL + 1)), ClassPruning(rng.randrange(ALL + 1))]
+            found = {ClassSearch(start, rules, pruning=pruning).run(5_000) for pruning in flags} - {"undecided"}
             assert len(found) <= 1, (rules, start)
             decided += len(found)
     assert decided > 500
@@ -133,7 +133,7 @@ def test_a_win_is_a_win_at_every_divisor_of_the_draw_count() -> None:
 def test_solutions_win_by_the_rules(draw_count: int) -> None:
     rules, won = Rules(draw_count=draw_count), 0
     for start in dealt([row["columns"] for row in rows("verdicts_by_draw.csv")[:12]], rules):
-        search = FreeSearch(start, rules)
+        search = ClassSearch(start, rules)
         if search.run(100_000) == "solved":
             won += 1
             assert outcome_of(start, rules, search.actions()) == "won"
@@ -145,7 +145,7 @@ def test_solutions_start_in_the_middle_of_games_too() -> None:
     for number in range(8):
         rules = Rules(draw_count=rng.choice(DRAW_COUNTS))
         for start in after_random_play(number, rules, rng.randrange(100)):
-            search = FreeSearch(start, rules)
+            search = ClassSearch(start, rules)
             if search.run(20_000) == "solved":
                 won += 1
                 assert outcome_of(start, rules, search.actions()) == "won"
@@ -154,13 +154,13 @@ def test_solutions_start_in_the_middle_of_games_too() -> None:
 
 def test_a_run_moves_to_the_twin_of_the_card_that_goes_up() -> None:
     start = board("KC QH", "KS", "KD QS", "KH", foundations="QC JH JS QD", stock_seen=True)
-    search = FreeSearch(start, DRAW1, pruning=Pruning(0))
+    search = ClassSearch(start, DRAW1, pruning=ClassPruning(0))
     assert search.run(1000) == "solved"
     assert outcome_of(start, DRAW1, search.actions()) == "won"
 
 
 def test_a_won_position_needs_no_action() -> None:
-    search = FreeSearch(board(foundations="KC KD KH KS"), DRAW1)
+    search = ClassSearch(board(foundations="KC KD KH KS"), DRAW1)
     assert search.run(1) == "solved"
     assert search.actions() == []
 
@@ -170,16 +170,16 @@ def test_a_won_position_needs_no_action() -> None:
 
 def test_a_search_in_pieces_is_the_same_search() -> None:
     start = dealt([rows("verdicts_by_draw.csv")[13]["columns"]], DRAW1)
-    whole, pieces = FreeSearch(start, DRAW1), FreeSearch(start, DRAW1)
+    whole, pieces = ClassSearch(start, DRAW1), ClassSearch(start, DRAW1)
     expected = whole.run(1_000_000)
     while pieces.run(997) == "undecided":
-        FreeSearch(start, DRAW1).run(50)  # another search meanwhile
+        ClassSearch(start, DRAW1).run(50)  # another search meanwhile
     assert (pieces.verdict, pieces.nodes) == (expected, whole.nodes)
     assert whole.nodes > 997
 
 
-def test_a_search_visits_no_more_than_it_may() -> None:
-    search = FreeSearch(dealt([rows("verdicts_by_draw.csv")[13]["columns"]], DRAW1), DRAW1)
+def test_a_search_has_no_more_nodes_than_it_may() -> None:
+    search = ClassSearch(dealt([rows("verdicts_by_draw.csv")[13]["columns"]], DRAW1), DRAW1)
     assert search.run(7) == "undecided"
     assert search.nodes == 7
     assert not search.exhausted
@@ -188,7 +188,7 @@ def test_a_search_visits_no_more_than_it_may() -> None:
 def test_a_search_says_when_its_memory_is_used_up() -> None:
     rules = Rules(draw_count=3)
     lost = dealt([row["columns"] for row in rows("verdicts_by_draw.csv") if row["draw3"] == "unsolvable"], rules)
-    searches = [FreeSearch(start, rules, max_bytes=200_000) for start in lost]
+    searches = [ClassSearch(start, rules, max_bytes=200_000) for start in lost]
     for search in searches:
         search.run(1_000_000)
     exhausted = [search for search in searches if search.exhausted]
@@ -204,7 +204,7 @@ def test_many_games_are_decided_as_one_by_one() -> None:
     starts = dealt([row["columns"] for row in rows("verdicts_by_draw.csv")[:40]], rules)
     verdicts, nodes = decide(starts, rules, 50_000)
     for start, word, count in zip(starts, verdicts.tolist(), nodes.tolist(), strict=True):
-        search = FreeSearch(start, rules)
+        search = ClassSearch(start, rules)
         assert (search.run(50_000), search.nodes) == (word, count)
     assert len(set(verdicts)) > 1
 
@@ -214,7 +214,7 @@ def test_only_rules_that_the_search_knows_are_accepted() -> None:
     assert known == ["draw1", "draw3", "deal1"]
     for rules in (Rules(worry_back=False), Rules(redeals=3), Rules(gaps="any"), Rules(runs="whole_or_last")):
         with pytest.raises(ValueError, match="knows no such rules"):
-            FreeSearch(board(foundations="KC KD KH KS"), rules)
+            ClassSearch(board(foundations="KC KD KH KS"), rules)
         with pytest.raises(ValueError, match="knows no such rules"):
             decide(np.empty(0, dtype=STATE), rules, 10)
 
@@ -223,16 +223,16 @@ def test_a_view_with_unseen_cards_is_refused() -> None:
     games = Games(1, DRAW1)
     games.deal([7])
     with pytest.raises(ValueError, match="the position is not possible"):
-        FreeSearch(games.views()[0], DRAW1)
+        ClassSearch(games.views()[0], DRAW1)
 
 
 def test_a_solution_is_shown_only_when_there_is_one() -> None:
     with pytest.raises(ValueError, match="there is no solution to show"):
-        FreeSearch(board(foundations="KC KD KH KS"), DRAW1).actions()
+        ClassSearch(board(foundations="KC KD KH KS"), DRAW1).actions()
 
 
 @pytest.mark.parametrize("nodes", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(nodes: Any) -> None:
+def test_nodes_are_positive_whole_numbers(nodes: Any) -> None:
     start = board(foundations="KC KD KH KS")
     with pytest.raises(ValueError, match="nodes"):
-        FreeSearch(start, DRAW1).run(nodes)
+        ClassSearch(start, DRAW1).run(nodes)

@@ -17,7 +17,7 @@ from klondike_env.engine.state import OUTCOME_NAMES
 from klondike_env.games import Games
 from klondike_env.rules import BUILDS, PRESETS, Rules
 from klondike_env.solver.columns.card_numbering import BETWEEN_RANKS, BUILDERS, suits_of
-from klondike_env.solver.columns.column_search import ALL, ColumnSearch, Pruning
+from klondike_env.solver.columns.column_search import ALL, ColumnPruning, ColumnSearch
 from tests.boards import board, outcome_of
 from tests.reference import Position
 from tests.solver.small_positions import random_position, random_rules, record, verdict
@@ -93,13 +93,13 @@ def test_small_positions_have_the_verdict_of_trying_everything() -> None:
     assert decided["unsolvable"] > 5
 
 
-@pytest.mark.parametrize("off", list(Pruning))
-def test_prunings_change_no_verdict(off: Pruning) -> None:
+@pytest.mark.parametrize("off", list(ColumnPruning))
+def test_prunings_change_no_verdict(off: ColumnPruning) -> None:
     rng, decided = random.Random(off.value), 0
     for _ in range(300):
         rules = random_rules(rng)
         start = record(random_position(rng, rules, rng.choice([4, 5, 6, 7, 9])), rules)
-        found = [ColumnSearch(start, rules, pruning=flags).run(20_000) for flags in (ALL, ALL & ~off, Pruning(0))]
+        found = [ColumnSearch(start, rules, pruning=flags).run(20_000) for flags in (ALL, ALL & ~off, ColumnPruning(0))]
         assert len(set(found) - {"undecided"}) <= 1, (rules, start, found)
         decided += found.count("undecided") < 2
     assert decided > 200
@@ -197,7 +197,7 @@ def test_lines_start_in_the_middle_of_games_too() -> None:
 def test_lines_win_without_the_exchange_of_runs() -> None:
     for row in rows("verdicts.csv")[:5]:
         start = dealt(row["columns"], RULES["draw1"])
-        search = ColumnSearch(start, RULES["draw1"], pruning=ALL & ~Pruning.EXCHANGES)
+        search = ColumnSearch(start, RULES["draw1"], pruning=ALL & ~ColumnPruning.EXCHANGES)
         if search.run(100_000) == "solved":
             assert outcome_of(start, RULES["draw1"], search.actions()) == "won"
 
@@ -242,7 +242,7 @@ def test_a_search_says_when_its_memory_is_used_up() -> None:
     assert search.nodes == nodes
 
 
-def test_a_search_never_visits_more_than_it_may() -> None:
+def test_a_search_never_has_more_nodes_than_it_may() -> None:
     start = dealt(rows("verdicts.csv")[15]["columns"], RULES["classic"])
     search = ColumnSearch(start, RULES["classic"])
     assert search.run(7) == "undecided"
@@ -264,7 +264,7 @@ def test_a_view_with_unseen_cards_is_refused() -> None:
 
 
 @pytest.mark.parametrize("nodes", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(nodes: float) -> None:
+def test_nodes_are_positive_whole_numbers(nodes: float) -> None:
     search = ColumnSearch(dealt(rows("verdicts.csv")[0]["columns"], RULES["draw1"]), RULES["draw1"])
     with pytest.raises(ValueError, match="nodes"):
         search.run(nodes)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from benchmarks import soak
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, solve
-from klondike_env.solver.classes.search import FreeSearch
+from klondike_env.solver.classes.search import ClassSearch
 from klondike_env.solver.columns.column_search import ColumnSearch
 from klondike_env.solver.solve import record_of
 from klondike_env.solver.verdicts import UNDECIDED
@@ -43,7 +43,7 @@ def test_the_arrays_of_a_search_never_take_more_than_they_may(rules, deal, megab
     limit = megabytes * 1_000_000
     record = record_of(deal, rules)[0]
     search = (
-        FreeSearch(record, rules, max_bytes=limit)
+        ClassSearch(record, rules, max_bytes=limit)
         if rules == PRESETS["draw3"]
         else ColumnSearch(record, rules, max_bytes=limit)
     )
@@ -56,12 +56,13 @@ def test_the_arrays_of_a_search_never_take_more_than_they_may(rules, deal, megab
 
 def _array_bytes(search):
     """The bytes of all arrays of a search, of its main search and the attempt of now."""
-    if isinstance(search, FreeSearch):
-        workspace = search._workspace
-        return workspace.table.nbytes + workspace.frames.nbytes + workspace.path.nbytes
+    if isinstance(search, ClassSearch):
+        buffers = search._workspace.buffers
+        return buffers.table.nbytes + buffers.frames.nbytes + buffers.line.nbytes
     searches = search._turns.gi_frame.f_locals
     parts = {id(part): part for part in (searches["main"], search._search)}.values()
-    return sum(part._frames.nbytes + part._moves.nbytes + part._slots.nbytes for part in parts)
+    buffers = [part.buffers for part in parts]
+    return sum(each.frames.nbytes + each.moves.nbytes + each.slots.nbytes for each in buffers)
 
 
 PROGRAM = """
@@ -70,12 +71,12 @@ from benchmarks.soak import resident_megabytes
 from klondike_env.rules import PRESETS
 from klondike_env.solver import Limits, solve
 from klondike_env.solver.columns.column_search import ColumnSearch
-from klondike_env.solver.classes.search import FreeSearch
+from klondike_env.solver.classes.search import ClassSearch
 from klondike_env.solver.solve import record_of
 
 variant, deal, megabytes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 solve(deal, variant, Limits(nodes=10))
-kind = FreeSearch if variant == "draw3" else ColumnSearch
+kind = ClassSearch if variant == "draw3" else ColumnSearch
 search = kind(record_of(deal, PRESETS[variant])[0], PRESETS[variant], max_bytes=megabytes * 1_000_000)
 before = most = resident_megabytes()
 while search.run(50_000) == "undecided" and not search.exhausted:

@@ -14,7 +14,7 @@ import pytest
 from klondike_env.engine.actions import STOCK_ACTION
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.solver import Limits, Solution, shorten, solve
-from klondike_env.solver.columns.column_search import ColumnSearch, Pruning
+from klondike_env.solver.columns.column_search import ColumnPruning, ColumnSearch
 from klondike_env.solver.lengths import play_line
 from klondike_env.solver.shorten.shortening import Shortening
 from klondike_env.solver.solve import record_of
@@ -75,7 +75,7 @@ def test_long_lines_of_thumb_and_pouch_come_out_under_200_moves(variant: str) ->
 def test_a_line_of_thousands_of_moves_is_shortened_as_well() -> None:
     rules = PRESETS["thumb_and_pouch"]
     start = record_of({"text": rows("verdicts.csv")[0]["columns"], "format": "columns"}, rules)[0]
-    search = ColumnSearch(start, rules, pruning=Pruning(0))
+    search = ColumnSearch(start, rules, pruning=ColumnPruning(0))
     assert search.run(500_000) == "solved"
     long = Solution("solved", tuple(search.actions()), search.nodes, 0.0, start, rules)
     assert long.moves > 5_000

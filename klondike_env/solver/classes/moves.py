@@ -1,4 +1,4 @@
-"""Positions that forget where face-up cards lie, and what can be done in them.
+"""The nodes of the class search, which are positions that forget where face-up cards lie, and the moves from them.
 
 Where columns are built in alternating colours, gaps take kings, any tail may be moved and cards may come back from
 the foundations, a position is told by four things: the foundations, how many *locked* cards each column still holds,
@@ -22,85 +22,87 @@ import numpy as np
 
 from klondike_env.cards import KING, N_RANKS, N_SUITS
 from klondike_env.engine.card_arithmetic import card_at, rank_of
-from klondike_env.engine.card_sets import count_cards
+from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
+from klondike_env.engine.talon import comes_up, reachable_places
 from klondike_env.solver.classes.card_numbering import (
     CARDS,
     KINGS,
     NUMBERS,
-    RANK_BITS,
+    RANK_WIDTH,
     next_in_suit,
     number_of,
     one_rank_lower,
     uncovered,
 )
 
-# Kinds of moves, in the order in which they are tried.
-UNLOCK = 0  # an open card, with all that lies on it, to another column
-UP = 1  # from a column to its foundation
-TALON_DOWN = 2  # from the talon to a column
-TALON_UP = 3  # from the talon to its foundation
-EMPTY = 4  # as UNLOCK, but the last locked card of its column, to make room for a king
-DOWN = 5  # from a foundation to a column
-N_KINDS = 6
-START = 6  # no move at all: the root of a search
-# A move is `kind * 64 + card`, with the card's number.
-_CARD_BITS = 6
+
+class Node(NamedTuple):
+    """A position; sets are those of `klondike_env.solver.classes.card_numbering`."""
+
+    visible: int  # the face-up cards of the columns
+    open: int  # those of them that are locked
+    wanted: int  # the next card of each foundation, or its bit above the kings
+    code: int  # the position as one number, see below
+
+
+class Situation(NamedTuple):
+    """A position and what follows from it."""
+
+    node: Node
+    free: int  # the pairs of which a card is face up and uncovered
+    playable: int  # the talon cards that drawing can bring to the top of the waste
+    gap: bool  # whether a column is empty
+
+
+class MoveSets(NamedTuple):
+    """The cards that can be moved, a set for each kind of move, in the order in which the kinds are tried."""
+
+    unlock: int  # an open card, with all that lies on it, to another column
+    column_to_foundation: int
+    talon_to_column: int
+    talon_to_foundation: int
+    empty_column: int  # as unlock, but the last locked card of its column, to make room for a king
+    worry_back: int  # from a foundation to a column
+
+
+# The kind of a move is the place of its set in MoveSets. A move is `kind * 64 + card`, with the card's number.
+UNLOCK = MoveSets._fields.index("unlock")
+COLUMN_TO_FOUNDATION = MoveSets._fields.index("column_to_foundation")
+TALON_TO_COLUMN = MoveSets._fields.index("talon_to_column")
+TALON_TO_FOUNDATION = MoveSets._fields.index("talon_to_foundation")
+EMPTY_COLUMN = MoveSets._fields.index("empty_column")
+WORRY_BACK = MoveSets._fields.index("worry_back")
+N_KINDS = len(MoveSets._fields)
+START = N_KINDS  # no move at all: the root of a search
 NO_MOVE = -1
+_CARD_BITS = 6
 
 # The code of a position, a number below 2**63. No two positions of one search have the same code.
 #   bits 0..30   sum of 14**suit * foundation height, and 14**4 times the locked cards in mixed radix
 #   bits 31..54  the talon cards that are left, in dealing order
 #   bits 55..57  left to the search: 0; where the draw count is 1, bits 55..62
 #   bits 58..62  how many cards are in the waste; 0 where that makes no difference
-TALON_SHIFT, MARK_SHIFT, WASTE_SHIFT = 31, 55, 58
+TALON_SHIFT, PENDING_SHIFT, WASTE_SHIFT = 31, 55, 58
 TALON_MASK = ((1 << TALON_SIZE) - 1) << TALON_SHIFT
 _HEIGHTS = N_RANKS + 1
 _HEIGHT_STEPS = np.array([_HEIGHTS ** (card // N_RANKS) for card in CARDS], dtype=np.int64)
 _LOCK_STEPS = np.array([_HEIGHTS**N_SUITS * np.prod(range(2, 2 + j), dtype=int) for j in range(N_COLUMNS)])
 
-# Rows of `deal: int64[5, 64]`, which stays as it is during a search; by card number.
-_LOCK_STEP = 0  # what the code loses when a locked card is taken away
-_SHOWN = 1  # the set that holds the card then turned up
-_OPENED = 2  # the same, if that card is locked in its turn
-_TALON_BIT = 3  # the bit of a talon card in the code
-_TALON_CARD = 4  # by index in the talon: the card's number
-# Two sets of cards beside them.
-_LAST_LOCKED = (_LOCK_STEP, 62)  # whose removal empties a column
-_TALON_SET = (_LOCK_STEP, 63)  # the talon's cards at the start
-DEAL_SHAPE = (5, 64)
-
-_NEVER = 99  # draws
-
-
-class Position(NamedTuple):
-    """A position; sets are those of `klondike_env.solver.classes.card_numbering`."""
-
-    visible: int  # the face-up cards of the columns
-    open: int  # those of them that are locked
-    wanted: int  # the next card of each foundation, or its bit above the kings
-    code: int
-
-
-class Scene(NamedTuple):
-    """A position and what follows from it."""
-
-    position: Position
-    free: int  # the pairs of which a card is face up and uncovered
-    playable: int  # the talon cards that drawing can bring to the waste's top
-    gap: bool  # whether a column is empty
-
-
-class Moves(NamedTuple):
-    """Sets of cards that can be moved, by kind."""
-
-    unlocks: int
-    ups: int
-    talon_downs: int
-    talon_ups: int
-    empties: int
-    downs: int
+# Rows of `deal: int64[rows, 64]`, which stays as it is during a search; by card number unless another index is named.
+(
+    _LOCK_STEP,  # what the code loses when a locked card is taken away
+    _SHOWN,  # the set that holds the card then turned up
+    _OPENED,  # the same, if that card is locked in its turn
+    _TALON_BIT,  # the bit of a talon card in the code
+    TALON_CARD,  # by index in the talon: the card's number
+    _SETS,  # sets of cards, by the indices that follow
+    _DEAL_ROWS,
+) = range(7)
+_LAST_LOCKED = (_SETS, 0)  # the cards whose removal empties a column
+_TALON_SET = (_SETS, 1)  # the talon's cards at the start
+DEAL_SHAPE = (_DEAL_ROWS, 64)
 
 
 @kernel
@@ -122,21 +124,21 @@ def card_of(move: int) -> int:
 
 
 @kernel
-def placed_cards(position: Position) -> int:
+def placed_cards(node: Node) -> int:
     """The face-up cards of the columns that are not locked."""
-    return position.visible & ~position.open
+    return node.visible & ~node.open
 
 
 @kernel
-def free_pairs(position: Position) -> int:
+def free_pairs(node: Node) -> int:
     """The pairs of which a card is face up and uncovered."""
-    return uncovered(position.visible, placed_cards(position))
+    return uncovered(node.visible, placed_cards(node))
 
 
 @kernel
-def has_gap(position: Position) -> bool:
+def has_gap(node: Node) -> bool:
     """Whether a column is empty."""
-    return count_cards(position.open) + count_cards(placed_cards(position) & KINGS) < N_COLUMNS
+    return count_cards(node.open) + count_cards(placed_cards(node) & KINGS) < N_COLUMNS
 
 
 @kernel
@@ -158,39 +160,36 @@ def talon_index(deal: np.ndarray, card: int) -> int:
 
 
 @kernel
-def in_talon(position: Position, cards: int, deal: np.ndarray) -> int:
+def in_talon(node: Node, cards: int, deal: np.ndarray) -> int:
     """Those of some cards, not on the foundations, that are in the talon."""
-    return cards & int(deal[_TALON_SET]) & ~position.visible
+    return cards & int(deal[_TALON_SET]) & ~node.visible
 
 
 @kernel
 def with_waste(code: int, waste: int, draw_count: int) -> int:
     """The code with a number of cards in the waste.
 
-    Where that is a multiple of the draw count, or all of the talon, the same cards can be reached as from an empty
-    waste, and what follows is the same too, so it counts as 0.
+    Where whole draws from the start of a pass make that waste, the same cards can be reached as from an empty one, and
+    what follows is the same too, so it counts as 0.
     """
     code &= (1 << WASTE_SHIFT) - 1
-    matters = waste % draw_count != 0 and waste != count_cards(code & TALON_MASK)
-    return code | (waste << WASTE_SHIFT) if matters else code
+    as_good_as_none = comes_up(waste, count_cards(code & TALON_MASK), draw_count)
+    return code if as_good_as_none else code | (waste << WASTE_SHIFT)
 
 
 @kernel
 def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
-    """The talon cards that drawing, with redeals without limit, can bring to the waste's top."""
-    rest = (code & TALON_MASK) >> TALON_SHIFT
-    waste = code >> WASTE_SHIFT
-    draw_ends, draw_after_redeal_ends = waste if waste > 0 else _NEVER, draw_count
+    """The talon cards that drawing, with redeals without limit, can bring to the top of the waste."""
+    left = (code & TALON_MASK) >> TALON_SHIFT
+    size = count_cards(left)
+    places = reachable_places(size, code >> WASTE_SHIFT, size, draw_count, True)
     cards = 0
-    while rest != 0:
-        lowest = rest & -rest
-        rest ^= lowest
-        draw_ends -= 1
-        draw_after_redeal_ends -= 1
-        if draw_ends == 0 or draw_after_redeal_ends == 0 or rest == 0:
-            cards |= 1 << int(deal[_TALON_CARD, number_of(lowest)])
-        draw_ends = draw_count if draw_ends == 0 else draw_ends
-        draw_after_redeal_ends = draw_count if draw_after_redeal_ends == 0 else draw_after_redeal_ends
+    while left != 0:
+        lowest = lowest_bit(left)
+        left ^= lowest
+        if places & 1:
+            cards |= 1 << int(deal[TALON_CARD, number_of(lowest)])
+        places >>= 1
     return cards
 
 
@@ -203,46 +202,46 @@ def code_without(code: int, card: int, deal: np.ndarray, draw_count: int) -> int
 
 
 @kernel
-def play(position: Position, kind: int, card: int, deal: np.ndarray, draw_count: int) -> Position:
+def play(node: Node, kind: int, card: int, deal: np.ndarray, draw_count: int) -> Node:
     """The position after a move."""
-    visible, open_cards, wanted, code = position
+    visible, open_cards, wanted, code = node.visible, node.open, node.wanted, node.code
     bit = 1 << card
-    if kind == UP:
+    if kind == COLUMN_TO_FOUNDATION:
         visible ^= bit
-    elif kind in (DOWN, TALON_DOWN):
+    elif kind in (WORRY_BACK, TALON_TO_COLUMN):
         visible |= bit
-    if kind in (TALON_DOWN, TALON_UP):
+    if kind in (TALON_TO_COLUMN, TALON_TO_FOUNDATION):
         code = code_without(code, card, deal, draw_count)
     elif kind != START and open_cards & bit:
         visible |= int(deal[_SHOWN, card])
         open_cards ^= bit | int(deal[_OPENED, card])
         code -= int(deal[_LOCK_STEP, card])
-    if kind in (UP, TALON_UP):
+    if kind in (COLUMN_TO_FOUNDATION, TALON_TO_FOUNDATION):
         wanted ^= bit | (1 << next_in_suit(card))
         code += int(_HEIGHT_STEPS[card])
-    elif kind == DOWN:
+    elif kind == WORRY_BACK:
         wanted ^= bit | (1 << next_in_suit(card))
         code -= int(_HEIGHT_STEPS[card])
-    return Position(visible, open_cards, wanted, code)
+    return Node(visible=visible, open=open_cards, wanted=wanted, code=code)
 
 
 @kernel
-def find_moves(scene: Scene) -> Moves:
-    """All moves; EMPTY is not told from UNLOCK."""
-    position = scene.position
-    landing = (scene.free >> RANK_BITS) | (KINGS if scene.gap else 0)
-    return Moves(
-        unlocks=position.open & landing,
-        ups=position.visible & scene.free & position.wanted,
-        talon_downs=scene.playable & landing,
-        talon_ups=scene.playable & position.wanted,
-        empties=0,
-        downs=one_rank_lower(position.wanted) & landing,
+def find_moves(situation: Situation) -> MoveSets:
+    """All moves; those that empty a column are among the unlocking ones."""
+    node = situation.node
+    landing = (situation.free >> RANK_WIDTH) | (KINGS if situation.gap else 0)
+    return MoveSets(
+        unlock=node.open & landing,
+        column_to_foundation=node.visible & situation.free & node.wanted,
+        talon_to_column=situation.playable & landing,
+        talon_to_foundation=situation.playable & node.wanted,
+        empty_column=0,
+        worry_back=one_rank_lower(node.wanted) & landing,
     )
 
 
 @kernel
-def read_column(states: np.ndarray, i: int, column: int, deal: np.ndarray) -> Position:
+def read_column(states: np.ndarray, i: int, column: int, deal: np.ndarray) -> Node:
     """What a column adds to a position. deal: written for each locked card."""
     height = int(states[i]["height"][column])
     n_locked = int(states[i]["face_down"][column]) + 1 if height > 0 else 0
@@ -261,21 +260,21 @@ def read_column(states: np.ndarray, i: int, column: int, deal: np.ndarray) -> Po
                 deal[_LAST_LOCKED] |= beneath
         else:
             visible |= 1 << number
-    return Position(visible, beneath, 0, code)
+    return Node(visible=visible, open=beneath, wanted=0, code=code)
 
 
 @kernel
-def read_foundation(states: np.ndarray, i: int, suit: int) -> Position:
+def read_foundation(states: np.ndarray, i: int, suit: int) -> Node:
     """What a foundation adds to a position."""
     height = int(states[i]["foundation"][suit])
     ace = int(NUMBERS[card_at(0, suit)])
     wanted = ace if height == 0 else next_in_suit(int(NUMBERS[card_at(height - 1, suit)]))
-    return Position(0, 0, 1 << wanted, height * int(_HEIGHT_STEPS[ace]))
+    return Node(visible=0, open=0, wanted=1 << wanted, code=height * int(_HEIGHT_STEPS[ace]))
 
 
 @kernel
-def read_position(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> Position:
-    """The position of a sound record. deal: int64[5, 64], overwritten."""
+def read_node(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> Node:
+    """The position of a sound record. deal: int64 of DEAL_SHAPE, overwritten."""
     deal[:] = 0
     visible, open_cards, wanted, code = 0, 0, 0, 0
     for column in range(N_COLUMNS):
@@ -289,10 +288,10 @@ def read_position(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int)
         code += part.code
     for index in range(int(states[i]["talon_size"])):
         number = int(NUMBERS[int(states[i]["talon"][index])])
-        deal[_TALON_CARD, index] = number
+        deal[TALON_CARD, index] = number
         deal[_TALON_BIT, number] = 1 << (TALON_SHIFT + index)
         deal[_TALON_SET] |= 1 << number
         code |= 1 << (TALON_SHIFT + index)
     if draw_count > 1:
         code = with_waste(code, int(states[i]["waste_size"]), draw_count)
-    return Position(visible, open_cards, wanted, code)
+    return Node(visible=visible, open=open_cards, wanted=wanted, code=code)

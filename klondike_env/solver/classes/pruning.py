@@ -1,4 +1,4 @@
-"""Which moves need not be tried in the positions of `klondike_env.solver.classes.moves`."""
+"""Which of the moves of `klondike_env.solver.classes.moves` need not be tried, with the proofs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.solver.classes.card_numbering import (
     CARDS,
     KINGS,
-    RANK_BITS,
+    RANK_WIDTH,
     fitting_on_pair,
     next_in_suit,
     number_of,
@@ -22,18 +22,18 @@ from klondike_env.solver.classes.card_numbering import (
     safe_cards,
 )
 from klondike_env.solver.classes.moves import (
-    DOWN,
-    EMPTY,
-    MARK_SHIFT,
+    COLUMN_TO_FOUNDATION,
+    EMPTY_COLUMN,
     NO_MOVE,
-    TALON_DOWN,
+    PENDING_SHIFT,
     TALON_MASK,
-    TALON_UP,
-    UP,
+    TALON_TO_COLUMN,
+    TALON_TO_FOUNDATION,
     WASTE_SHIFT,
-    Moves,
-    Position,
-    Scene,
+    WORRY_BACK,
+    MoveSets,
+    Node,
+    Situation,
     in_talon,
     last_locked,
     move_of,
@@ -43,8 +43,8 @@ from klondike_env.solver.classes.moves import (
 )
 
 
-class Pruning(IntFlag):
-    """Rules that leave out moves. Each holds for every draw count unless it says otherwise.
+class ClassPruning(IntFlag):
+    """Rules of the class search that leave out moves. Each holds for every draw count unless it says otherwise.
 
     Two ideas carry them. A card that goes up without unlocking another can come back at once, so it may always go up
     first. And a card is put on a column for the sake of something that follows, so it may be put there last, just
@@ -72,14 +72,14 @@ class Pruning(IntFlag):
     are. Else no group of a draw from an empty waste changes but the last. Where nothing is locked and the draw
     count is 1, the game is won, and every card counts as safe.
     """
-    UPS_FIRST = 4
+    FOUNDATION_FIRST = 4
     """A placed card that can go up goes up at once, unless a card was just put on a column and is yet to be used.
 
     Proof: what it lay on, or its gap, is then free, so that it can come back: each of the two positions can be reached
     from the other. What can be done while such cards are down is not lost: brought down one by one, higher ranks
     first, they stay down until they are used.
     """
-    DOWNS_LATE = 8
+    WORRY_BACK_LATE = 8
     """A card brought down from its foundation is used by what follows.
 
     That is: something lands on it that could land nowhere else; its twin, uncovered by it, goes up; or the next
@@ -92,8 +92,8 @@ class Pruning(IntFlag):
     TALON_LATE = 16
     """At draw 1, a card put on a column from the talon is used by what follows.
 
-    Proof: as for DOWNS_LATE, since it can be had from the talon at any time. If its first use is to go up, it can go up
-    from the talon.
+    Proof: as for WORRY_BACK_LATE, since it can be had from the talon at any time. If its first use is to go up, it can
+    go up from the talon.
     """
     GAPS_FOR_KINGS = 32
     """The last locked card of a column moves away only if no column is empty, and a king comes there next.
@@ -101,7 +101,7 @@ class Pruning(IntFlag):
     Proof: delay the move until just before the king's. Its place stays free until then, and if the card goes up first,
     it can go up from its old column.
     """
-    TALON_UPS_SORTED = 64
+    TALON_TO_FOUNDATION_SORTED = 64
     """At draw 1, if a card went up from the talon and nothing was forced by that, what follows uses it, or is
     a card of a higher number going up from the talon.
 
@@ -110,135 +110,163 @@ class Pruning(IntFlag):
     """
 
 
-ALL = Pruning(127)
+ALL = ClassPruning(127)
 
 # The same for kernels.
-_SAFE_CARDS, _SAFE_TALON, _UPS_FIRST, _DOWNS_LATE, _TALON_LATE, _GAPS_FOR_KINGS, _TALON_UPS_SORTED = map(int, Pruning)
+_SAFE_CARDS = int(ClassPruning.SAFE_CARDS)
+_SAFE_TALON = int(ClassPruning.SAFE_TALON)
+_FOUNDATION_FIRST = int(ClassPruning.FOUNDATION_FIRST)
+_WORRY_BACK_LATE = int(ClassPruning.WORRY_BACK_LATE)
+_TALON_LATE = int(ClassPruning.TALON_LATE)
+_GAPS_FOR_KINGS = int(ClassPruning.GAPS_FOR_KINGS)
+_TALON_TO_FOUNDATION_SORTED = int(ClassPruning.TALON_TO_FOUNDATION_SORTED)
 
-# Marks: what a position waits for. With another mark a position is visited anew, as other moves are left out.
-NO_MARK = 0
-_AFTER_DOWN = 1  # plus the suit of the card that came down
+# What is pending: what the last move was made for and is yet to come. A position is searched once for each, since other
+# moves are left out.
+NOTHING_PENDING = 0
+_AFTER_WORRY_BACK = 1  # plus the suit of the card that came down
 _FOR_KING = 5
-_AFTER_TALON_DOWN = 6  # plus the index of the card in the talon
-_AFTER_TALON_UP = 32  # likewise
+_AFTER_TALON_TO_COLUMN = 6  # plus the index of the card in the talon
+_AFTER_TALON_TO_FOUNDATION = 32  # likewise
 _NOT_ZERO = np.uint64(1 << 63)
 
 
 class Mode(NamedTuple):
-    """What a search keeps to."""
+    """The rules of a search: of the game, and by which moves are left out."""
 
     draw_count: int
     pruning: int
 
 
 class Last(NamedTuple):
-    """The move that was chosen last, and what the position waits for since then."""
+    """The move that was chosen last, and what is pending since then."""
 
     kind: int
     card: int
-    mark: int
+    pending: int
 
 
 @kernel
-def safe_now(position: Position, mode: Mode) -> int:
+def safe_now(node: Node, mode: Mode) -> int:
     """The cards that may go up at once, all of them where the game is won anyway."""
-    if mode.pruning & _SAFE_TALON and mode.draw_count == 1 and position.open == 0:
+    if mode.pruning & _SAFE_TALON and mode.draw_count == 1 and node.open == 0:
         return -1
-    return safe_cards(position.wanted)
+    return safe_cards(node.wanted)
 
 
 @kernel
-def forced_up(position: Position, free: int, safe: int, mode: Mode) -> int:
+def forced_to_foundation(node: Node, free: int, safe: int, mode: Mode) -> int:
     """The cards of the columns that go up without a choice."""
     for_good = safe if mode.pruning & _SAFE_CARDS else 0
-    for_now = ~position.open if mode.pruning & _UPS_FIRST else 0
-    return position.visible & free & position.wanted & (for_good | for_now)
+    for_now = ~node.open if mode.pruning & _FOUNDATION_FIRST else 0
+    return node.visible & free & node.wanted & (for_good | for_now)
 
 
 @kernel
-def forced_talon_up(position: Position, safe: int, deal: np.ndarray, mode: Mode) -> int:
+def forced_from_talon(node: Node, safe: int, deal: np.ndarray, mode: Mode) -> int:
     """The talon cards that go up without a choice; if the draw count is not 1, one at most."""
-    if not mode.pruning & _SAFE_TALON or (mode.draw_count > 1 and position.code >> WASTE_SHIFT != 0):
+    if not mode.pruning & _SAFE_TALON or (mode.draw_count > 1 and node.code >> WASTE_SHIFT != 0):
         return 0
-    cards = in_talon(position, position.wanted & safe, deal)
+    cards = in_talon(node, node.wanted & safe, deal)
     if mode.draw_count == 1:
         return cards
     last = 0
     while cards != 0:
         card = lowest_bit(cards)
         cards ^= card
-        if (position.code & TALON_MASK) < 2 * talon_bit(deal, number_of(card)):
+        if (node.code & TALON_MASK) < 2 * talon_bit(deal, number_of(card)):
             last = card
     return last
 
 
 @kernel
-def forced_move(position: Position, free: int, deal: np.ndarray, mode: Mode) -> int:
+def forced_move(node: Node, free: int, deal: np.ndarray, mode: Mode) -> int:
     """A move that is made without a choice, or NO_MOVE."""
-    safe = safe_now(position, mode)
-    ups = forced_up(position, free, safe, mode)
-    if ups != 0:
-        return move_of(UP, number_of(lowest_bit(ups)))
-    ups = forced_talon_up(position, safe, deal, mode)
-    return move_of(TALON_UP, number_of(lowest_bit(ups))) if ups != 0 else NO_MOVE
+    safe = safe_now(node, mode)
+    cards = forced_to_foundation(node, free, safe, mode)
+    if cards != 0:
+        return move_of(COLUMN_TO_FOUNDATION, number_of(lowest_bit(cards)))
+    cards = forced_from_talon(node, safe, deal, mode)
+    return move_of(TALON_TO_FOUNDATION, number_of(lowest_bit(cards))) if cards != 0 else NO_MOVE
 
 
 @kernel
-def mark_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
-    """The mark after a move that was chosen. Where there is one, nothing is forced."""
-    if kind == DOWN and mode.pruning & (_UPS_FIRST | _DOWNS_LATE):
-        return _AFTER_DOWN + int(suit_of(int(CARDS[card])))
-    if kind == TALON_DOWN and mode.draw_count == 1 and mode.pruning & _TALON_LATE:
-        return _AFTER_TALON_DOWN + talon_index(deal, card)
-    return _FOR_KING if kind == EMPTY else NO_MARK
+def pending_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
+    """What is pending after a move that was chosen. Where something is, nothing is forced."""
+    if kind == WORRY_BACK and mode.pruning & (_FOUNDATION_FIRST | _WORRY_BACK_LATE):
+        return _AFTER_WORRY_BACK + int(suit_of(int(CARDS[card])))
+    if kind == TALON_TO_COLUMN and mode.draw_count == 1 and mode.pruning & _TALON_LATE:
+        return _AFTER_TALON_TO_COLUMN + talon_index(deal, card)
+    return _FOR_KING if kind == EMPTY_COLUMN else NOTHING_PENDING
 
 
 @kernel
-def late_mark_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
-    """The mark after a move that was chosen and forced nothing."""
-    if kind == TALON_UP and mode.draw_count == 1 and mode.pruning & _TALON_UPS_SORTED:
-        return _AFTER_TALON_UP + talon_index(deal, card)
-    return NO_MARK
+def late_pending_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
+    """What is pending after a move that was chosen and forced nothing."""
+    if kind == TALON_TO_FOUNDATION and mode.draw_count == 1 and mode.pruning & _TALON_TO_FOUNDATION_SORTED:
+        return _AFTER_TALON_TO_FOUNDATION + talon_index(deal, card)
+    return NOTHING_PENDING
 
 
 @kernel
-def key_of(position: Position, mark: int) -> np.uint64:
-    """The key under which a position is noted as visited; never 0."""
-    return np.uint64(position.code | (mark << MARK_SHIFT)) | _NOT_ZERO
+def key_of(node: Node, pending: int) -> np.uint64:
+    """The key under which a position is recorded as searched; never 0."""
+    return np.uint64(node.code | (pending << PENDING_SHIFT)) | _NOT_ZERO
 
 
 @kernel
-def without_safe(moves: Moves, position: Position, safe: int) -> Moves:
+def without_safe(moves: MoveSets, node: Node, safe: int) -> MoveSets:
     """Safe cards do not come down, and do not leave the talon for a column when they can go up."""
-    talon_downs = moves.talon_downs & ~(position.wanted & safe)
-    return Moves(moves.unlocks, moves.ups, talon_downs, moves.talon_ups, moves.empties, moves.downs & ~safe)
+    talon_to_column = moves.talon_to_column & ~(node.wanted & safe)
+    return MoveSets(
+        unlock=moves.unlock,
+        column_to_foundation=moves.column_to_foundation,
+        talon_to_column=talon_to_column,
+        talon_to_foundation=moves.talon_to_foundation,
+        empty_column=moves.empty_column,
+        worry_back=moves.worry_back & ~safe,
+    )
 
 
 @kernel
-def with_empties(moves: Moves, scene: Scene, deal: np.ndarray) -> Moves:
+def with_empties(moves: MoveSets, situation: Situation, deal: np.ndarray) -> MoveSets:
     """Columns are emptied only where there is no gap, and a king for it."""
     last = last_locked(deal)
-    kings = (scene.position.open | scene.playable | one_rank_lower(scene.position.wanted)) & KINGS
-    empties = moves.unlocks & last if kings != 0 and not scene.gap else 0
-    return Moves(moves.unlocks & ~last, moves.ups, moves.talon_downs, moves.talon_ups, empties, moves.downs)
+    kings = (situation.node.open | situation.playable | one_rank_lower(situation.node.wanted)) & KINGS
+    empty_column = moves.unlock & last if kings != 0 and not situation.gap else 0
+    return MoveSets(
+        unlock=moves.unlock & ~last,
+        column_to_foundation=moves.column_to_foundation,
+        talon_to_column=moves.talon_to_column,
+        talon_to_foundation=moves.talon_to_foundation,
+        empty_column=empty_column,
+        worry_back=moves.worry_back,
+    )
 
 
 @kernel
-def kings_only(moves: Moves) -> Moves:
+def kings_only(moves: MoveSets) -> MoveSets:
     """What fills the gap just made."""
-    return Moves(moves.unlocks & KINGS, 0, moves.talon_downs & KINGS, 0, 0, moves.downs & KINGS)
+    return MoveSets(
+        unlock=moves.unlock & KINGS,
+        column_to_foundation=0,
+        talon_to_column=moves.talon_to_column & KINGS,
+        talon_to_foundation=0,
+        empty_column=0,
+        worry_back=moves.worry_back & KINGS,
+    )
 
 
 @kernel
-def is_needed(scene: Scene, pair: int) -> bool:
+def is_needed(situation: Situation, pair: int) -> bool:
     """Whether one card of a pair, and only one, is free for something to land on."""
-    both_visible = (scene.position.visible & pair) == pair
-    covered = (placed_cards(scene.position) << RANK_BITS) & pair
-    return scene.free & pair != 0 and not (both_visible and covered == 0)
+    both_visible = (situation.node.visible & pair) == pair
+    covered = (placed_cards(situation.node) << RANK_WIDTH) & pair
+    return situation.free & pair != 0 and not (both_visible and covered == 0)
 
 
 @kernel
-def others_between(position: Position, card: int, playable: int, safe: int, next_down: int) -> int:
+def others_between(node: Node, card: int, playable: int, safe: int, next_down: int) -> int:
     """Cards that may be put on columns after `card` and before what uses it, for the same purpose.
 
     They are lower by number and at most one rank lower, because what uses `card` is. There are none unless a card can
@@ -252,66 +280,66 @@ def others_between(position: Position, card: int, playable: int, safe: int, next
         next_down: the next lower card of its suit, if `card` came down.
     """
     lower = (1 << card) - 1
-    same_rank = 15 << (card & -RANK_BITS)
-    tops = one_rank_lower(position.wanted) & ~safe
+    same_rank = 15 << (card & -RANK_WIDTH)
+    tops = one_rank_lower(node.wanted) & ~safe
     after_tops = one_rank_lower(tops & lower) & ~safe
-    already_down = position.wanted & placed_cards(position) & same_rank
+    already_down = node.wanted & placed_cards(node) & same_rank
     using_two = (one_rank_lower(already_down) & tops) | after_tops
     using_card = ((playable | tops | after_tops) & fitting_on_pair(pair_of(card))) | (next_down & tops)
-    return lower & (same_rank | (same_rank >> RANK_BITS)) if using_two != 0 and using_card != 0 else 0
+    return lower & (same_rank | (same_rank >> RANK_WIDTH)) if using_two != 0 and using_card != 0 else 0
 
 
 @kernel
-def users_of(moves: Moves, scene: Scene, last: Last, safe: int, mode: Mode) -> Moves:
+def users_of(moves: MoveSets, situation: Situation, last: Last, safe: int, mode: Mode) -> MoveSets:
     """What uses the card that was just put on a column, or leads to that."""
     pair, bit = pair_of(last.card), 1 << last.card
-    needed = is_needed(scene, pair)
+    needed = is_needed(situation, pair)
     landing = fitting_on_pair(pair) if needed else 0
-    late_talon = scene.playable if mode.draw_count == 1 and mode.pruning & _TALON_LATE else 0
-    next_down = one_rank_lower(bit) if last.kind == DOWN else 0
-    others = others_between(scene.position, last.card, late_talon, safe, next_down)
-    return Moves(
-        unlocks=moves.unlocks & landing,
-        ups=moves.ups & (pair ^ bit) if needed else 0,
-        talon_downs=moves.talon_downs & (landing | (others if late_talon != 0 else 0)),
-        talon_ups=0,
-        empties=moves.empties if bit & KINGS else moves.empties & landing,
-        downs=moves.downs & (landing | next_down | others if mode.pruning & _DOWNS_LATE else -1),
+    late_talon = situation.playable if mode.draw_count == 1 and mode.pruning & _TALON_LATE else 0
+    next_down = one_rank_lower(bit) if last.kind == WORRY_BACK else 0
+    others = others_between(situation.node, last.card, late_talon, safe, next_down)
+    return MoveSets(
+        unlock=moves.unlock & landing,
+        column_to_foundation=moves.column_to_foundation & (pair ^ bit) if needed else 0,
+        talon_to_column=moves.talon_to_column & (landing | (others if late_talon != 0 else 0)),
+        talon_to_foundation=0,
+        empty_column=moves.empty_column if bit & KINGS else moves.empty_column & landing,
+        worry_back=moves.worry_back & (landing | next_down | others if mode.pruning & _WORRY_BACK_LATE else -1),
     )
 
 
 @kernel
-def users_of_talon_up(moves: Moves, scene: Scene, card: int, mode: Mode) -> Moves:
+def users_of_talon_card(moves: MoveSets, situation: Situation, card: int, mode: Mode) -> MoveSets:
     """What uses the card that just went up from the talon, or leads to that; and higher cards going up from there.
 
     Putting cards down can only lead to that by uncovering the next card of the suit.
     """
     bit, following = 1 << card, 1 << next_in_suit(card)
-    covered = following & scene.position.visible & ~scene.free
-    all_late = mode.pruning & _DOWNS_LATE and mode.pruning & _TALON_LATE
+    covered = following & situation.node.visible & ~situation.free
+    all_late = mode.pruning & _WORRY_BACK_LATE and mode.pruning & _TALON_LATE
     may_put_down = covered != 0 or not all_late
-    return Moves(
-        unlocks=0,
-        ups=moves.ups & following,
-        talon_downs=moves.talon_downs if may_put_down else 0,
-        talon_ups=moves.talon_ups & -bit,
-        empties=0,
-        downs=moves.downs & ~bit if may_put_down else 0,
+    return MoveSets(
+        unlock=0,
+        column_to_foundation=moves.column_to_foundation & following,
+        talon_to_column=moves.talon_to_column if may_put_down else 0,
+        talon_to_foundation=moves.talon_to_foundation & -bit,
+        empty_column=0,
+        worry_back=moves.worry_back & ~bit if may_put_down else 0,
     )
 
 
 @kernel
-def prune(moves: Moves, scene: Scene, last: Last, deal: np.ndarray, mode: Mode) -> Moves:
+def prune(moves: MoveSets, situation: Situation, last: Last, deal: np.ndarray, mode: Mode) -> MoveSets:
     """The moves to try."""
-    safe = safe_now(scene.position, mode) if mode.pruning & _SAFE_CARDS else 0
+    safe = safe_now(situation.node, mode) if mode.pruning & _SAFE_CARDS else 0
     if mode.pruning & _SAFE_CARDS:
-        moves = without_safe(moves, scene.position, safe)
+        moves = without_safe(moves, situation.node, safe)
     if mode.pruning & _GAPS_FOR_KINGS:
-        moves = with_empties(moves, scene, deal)
-    if last.mark == _FOR_KING:
+        moves = with_empties(moves, situation, deal)
+    if last.pending == _FOR_KING:
         return kings_only(moves)
-    if last.mark >= _AFTER_TALON_UP:
-        return users_of_talon_up(moves, scene, last.card, mode)
-    if last.mark >= _AFTER_TALON_DOWN or (last.mark != NO_MARK and mode.pruning & _DOWNS_LATE):
-        return users_of(moves, scene, last, safe, mode)
+    if last.pending >= _AFTER_TALON_TO_FOUNDATION:
+        return users_of_talon_card(moves, situation, last.card, mode)
+    if last.pending >= _AFTER_TALON_TO_COLUMN or (last.pending != NOTHING_PENDING and mode.pruning & _WORRY_BACK_LATE):
+        return users_of(moves, situation, last, safe, mode)
     return moves

@@ -1,9 +1,10 @@
-"""The search where face-up cards are free to move: alternating colours, kings in gaps, any tail, worrying back, and
-redeals without limit, with any draw count.
+"""The class search, for alternating colours, kings in gaps, any tail, worrying back and redeals without limit.
 
-A depth-first search over the positions of `klondike_env.solver.classes.moves`, each visited once. It is complete: it
+The draw count may be any.
+
+A depth-first search over the positions of `klondike_env.solver.classes.moves`, each searched once. It is complete: it
 ends with a solution or with the proof that there is none, unless time or memory end first. Memory grows with the
-positions visited, about 11 bytes each.
+nodes searched, about 11 bytes each.
 """
 
 from __future__ import annotations
@@ -20,18 +21,24 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import N_MOVE_SETS
 from klondike_env.engine.restore import index_records
 from klondike_env.engine.state import STATE
-from klondike_env.rules import Rules
-from klondike_env.solver.classes.card_numbering import ALL_HOME, number_of
+from klondike_env.rules import RuleParams, Rules
+from klondike_env.solver.classes.card_numbering import ALL_ON_FOUNDATIONS, number_of
 from klondike_env.solver.classes.line import ILLEGAL, write_line
 from klondike_env.solver.classes.moves import (
+    COLUMN_TO_FOUNDATION,
     DEAL_SHAPE,
+    EMPTY_COLUMN,
     N_KINDS,
     NO_MOVE,
     START,
     TALON_MASK,
-    Moves,
-    Position,
-    Scene,
+    TALON_TO_COLUMN,
+    TALON_TO_FOUNDATION,
+    UNLOCK,
+    WORRY_BACK,
+    MoveSets,
+    Node,
+    Situation,
     card_of,
     find_moves,
     free_pairs,
@@ -40,282 +47,281 @@ from klondike_env.solver.classes.moves import (
     move_of,
     play,
     reachable,
-    read_position,
+    read_node,
 )
 from klondike_env.solver.classes.pruning import (
     ALL,
-    NO_MARK,
+    NOTHING_PENDING,
+    ClassPruning,
     Last,
     Mode,
-    Pruning,
     forced_move,
     key_of,
-    late_mark_after,
-    mark_after,
+    late_pending_after,
+    pending_after,
     prune,
 )
 from klondike_env.solver.classes.visited import capacity, grown, insert
-from klondike_env.solver.verdicts import LOST, OPEN, SOLVED, UNDECIDED, UNSOLVABLE, WON
+from klondike_env.solver.verdicts import (
+    SOLVED,
+    SOLVED_INDEX,
+    UNDECIDED,
+    UNDECIDED_INDEX,
+    UNSOLVABLE_INDEX,
+    verdict_of,
+)
 
-__all__ = ["ALL", "MAX_BYTES", "FreeSearch", "Pruning", "decide", "supports"]
+__all__ = ["ALL", "MAX_BYTES", "Buffers", "ClassPruning", "ClassSearch", "decide", "quick_verdict", "supports"]
 
 MAX_BYTES = 500_000_000
 _FIRST_SLOTS = 1 << 12
 _FIRST_DEPTH = 512
+_MOVES_PER_FRAME = 4  # of the line, for which there is room at first
 
-# How a search stands after a call of the kernel.
-_SOLVED, _UNSOLVABLE, _PAUSED, _TABLE_FULL, _STACK_FULL = range(5)
-_VERDICTS = {_SOLVED: SOLVED, _UNSOLVABLE: UNSOLVABLE}
+# How the kernel ends: with the index of a verdict (undecided: it has come to its limit), or as an array is full.
+_TABLE_FULL, _STACK_FULL = UNDECIDED_INDEX + 1, UNDECIDED_INDEX + 2
 _ALL = int(ALL)
 
-# `frames: int64[depth, 12]`: for each position on the way to the present one the moves not yet tried, by kind; then
-# the position, the playable talon cards, and how many moves led to it.
-_POSITION = N_KINDS
-_PLAYABLE = _POSITION + len(Position._fields)
-_N_PLAYED = _PLAYABLE + 1
-_FRAME_SIZE = _N_PLAYED + 1
-
-# `path: int64[n]`: the moves that led to the present position.
-# The most moves from one frame to the next: one that is chosen, and forced ones, of which each puts up a card.
+# The most moves from one frame to the next: one that is chosen, and forced ones, of which each sends a card up.
 _MOST_AT_ONCE = 1 + N_CARDS
 
-# `control: int64[4]`: what a search keeps between calls.
-_DEPTH = 0  # of the present frame
-_NODES = 1  # positions visited, -1 before the first
-_LIMIT = 2  # nodes at which to pause
-_ROOM = 3  # positions that the table may hold
-_CONTROL_SIZE = 4
+# A position of the line that is being tried.
+FRAME = np.dtype(
+    [
+        ("moves", np.int64, (N_KINDS,)),  # those not yet tried, by kind
+        *((field, np.int64) for field in Node._fields),
+        ("playable", np.int64),  # see Situation
+        ("n_played", np.int64),  # how many moves led to it
+    ]
+)
+
+# How far a search has come.
+CONTROL = np.dtype(
+    [
+        ("depth", np.int64),  # of the present frame
+        ("nodes", np.int64),  # positions searched, -1 before the first
+        ("limit", np.int64),  # nodes at which to pause
+        ("room", np.int64),  # positions that the table may hold
+    ]
+)
+
+RESULT = np.dtype([("status", np.int64), ("nodes", np.int64)])
+
+
+class Buffers(NamedTuple):
+    """The arrays of a search, for kernels."""
+
+    deal: np.ndarray  # int64 of DEAL_SHAPE, see klondike_env.solver.classes.moves
+    frames: np.ndarray  # FRAME[n], the positions of the line that is being tried, the start first
+    line: np.ndarray  # int64[m], the moves that led to the present position
+    table: np.ndarray  # uint64[slots], the positions searched
+    control: np.ndarray  # CONTROL[1]
+
+    @classmethod
+    def of(cls, nodes: int) -> Buffers:
+        """Buffers for searches of at most so many nodes each."""
+        buffers = cls._sized(2 * nodes + 2, min(nodes + 2, _FIRST_DEPTH))
+        buffers.control["limit"], buffers.control["room"] = nodes, nodes + 1
+        return buffers
+
+    @classmethod
+    def first(cls) -> Buffers:
+        """Small buffers, for a search that replaces them as it needs more."""
+        buffers = cls._sized(_FIRST_SLOTS, _FIRST_DEPTH)
+        buffers.control["room"] = capacity(buffers.table)
+        return buffers
+
+    @classmethod
+    def _sized(cls, slots: int, depth: int) -> Buffers:
+        return cls(
+            deal=np.zeros(DEAL_SHAPE, dtype=np.int64),
+            frames=np.zeros(depth, dtype=FRAME),
+            line=np.zeros(_MOVES_PER_FRAME * _FIRST_DEPTH, dtype=np.int64),
+            table=np.zeros(slots, dtype=np.uint64),
+            control=np.zeros(1, dtype=CONTROL),
+        )
 
 
 @kernel
-def write_frame(frames: np.ndarray, depth: int, position: Position, playable: int, n_played: int) -> None:
+def write_frame(frames: np.ndarray, depth: int, node: Node, playable: int, n_played: int) -> None:
     """Write all of a frame but its moves."""
-    frames[depth, _POSITION] = position.visible
-    frames[depth, _POSITION + 1] = position.open
-    frames[depth, _POSITION + 2] = position.wanted
-    frames[depth, _POSITION + 3] = position.code
-    frames[depth, _PLAYABLE] = playable
-    frames[depth, _N_PLAYED] = n_played
+    frames[depth]["visible"] = node.visible
+    frames[depth]["open"] = node.open
+    frames[depth]["wanted"] = node.wanted
+    frames[depth]["code"] = node.code
+    frames[depth]["playable"] = playable
+    frames[depth]["n_played"] = n_played
 
 
 @kernel
-def read_frame(frames: np.ndarray, depth: int) -> Position:
+def read_frame(frames: np.ndarray, depth: int) -> Node:
     """The position of a frame."""
-    return Position(
-        int(frames[depth, _POSITION]),
-        int(frames[depth, _POSITION + 1]),
-        int(frames[depth, _POSITION + 2]),
-        int(frames[depth, _POSITION + 3]),
+    return Node(
+        visible=int(frames[depth]["visible"]),
+        open=int(frames[depth]["open"]),
+        wanted=int(frames[depth]["wanted"]),
+        code=int(frames[depth]["code"]),
     )
 
 
 @kernel
-def write_moves(frames: np.ndarray, depth: int, moves: Moves) -> None:
+def write_moves(frames: np.ndarray, depth: int, moves: MoveSets) -> None:
     """Write the moves of a frame."""
-    frames[depth, 0] = moves.unlocks
-    frames[depth, 1] = moves.ups
-    frames[depth, 2] = moves.talon_downs
-    frames[depth, 3] = moves.talon_ups
-    frames[depth, 4] = moves.empties
-    frames[depth, 5] = moves.downs
+    frames[depth]["moves"][UNLOCK] = moves.unlock
+    frames[depth]["moves"][COLUMN_TO_FOUNDATION] = moves.column_to_foundation
+    frames[depth]["moves"][TALON_TO_COLUMN] = moves.talon_to_column
+    frames[depth]["moves"][TALON_TO_FOUNDATION] = moves.talon_to_foundation
+    frames[depth]["moves"][EMPTY_COLUMN] = moves.empty_column
+    frames[depth]["moves"][WORRY_BACK] = moves.worry_back
 
 
 @kernel
-def begin(
-    states: np.ndarray,
-    i: int,
-    deal: np.ndarray,
-    frames: np.ndarray,
-    table: np.ndarray,
-    control: np.ndarray,
-    draw_count: int,
-) -> None:
-    """Prepare the search from a record. deal, the first frame and table are overwritten."""
-    control[_DEPTH] = 0
-    control[_NODES] = -1
-    table[:] = 0
-    write_frame(frames, 0, read_position(states, i, deal, draw_count), 0, 0)
+def begin(states: np.ndarray, i: int, buffers: Buffers, draw_count: int) -> None:
+    """Prepare the search from a record. The deal, the first frame and the table are overwritten."""
+    buffers.control[0]["depth"] = 0
+    buffers.control[0]["nodes"] = -1
+    buffers.table[:] = 0
+    write_frame(buffers.frames, 0, read_node(states, i, buffers.deal, draw_count), 0, 0)
 
 
 @kernel
 def next_move(frames: np.ndarray, depth: int) -> int:
     """Take the next move out of a frame; NO_MOVE if none is left."""
     kind = 0
-    while kind < N_KINDS and frames[depth, kind] == 0:
+    while kind < N_KINDS and frames[depth]["moves"][kind] == 0:
         kind += 1
     if kind == N_KINDS:
         return NO_MOVE
-    cards = int(frames[depth, kind])
-    frames[depth, kind] = cards & (cards - 1)
+    cards = int(frames[depth]["moves"][kind])
+    frames[depth]["moves"][kind] = cards & (cards - 1)
     return move_of(kind, number_of(lowest_bit(cards)))
 
 
 @kernel
-def visit(
-    chosen: int, deal: np.ndarray, frames: np.ndarray, depth: int, path: np.ndarray, table: np.ndarray, mode: Mode
-) -> bool:
+def visit(chosen: int, depth: int, buffers: Buffers, mode: Mode) -> bool:
     """Make a move, and then those that are forced; if the position is new, write the next frame. Whether it is."""
-    position = read_frame(frames, depth)
-    code_before = position.code
+    deal, frames = buffers.deal, buffers.frames
+    node = read_frame(frames, depth)
+    code_before = node.code
     kind, card = kind_of(chosen), card_of(chosen)
-    mark = mark_after(kind, card, deal, mode)
-    n = int(frames[depth, _N_PLAYED])
-    n_before = n
+    pending = pending_after(kind, card, deal, mode)
+    n_before = int(frames[depth]["n_played"])
+    n = n_before
     move, free = chosen, 0
     while move != NO_MOVE:
-        position = play(position, kind_of(move), card_of(move), deal, mode.draw_count)
-        path[n] = move
+        node = play(node, kind_of(move), card_of(move), deal, mode.draw_count)
+        buffers.line[n] = move
         n += 1
-        free = free_pairs(position)
-        move = forced_move(position, free, deal, mode) if mark == NO_MARK else NO_MOVE
-    if n == n_before + 1 and mark == NO_MARK:
-        mark = late_mark_after(kind, card, deal, mode)
-    if not insert(table, key_of(position, mark)):
+        free = free_pairs(node)
+        move = forced_move(node, free, deal, mode) if pending == NOTHING_PENDING else NO_MOVE
+    if n == n_before + 1 and pending == NOTHING_PENDING:
+        pending = late_pending_after(kind, card, deal, mode)
+    if not insert(buffers.table, key_of(node, pending)):
         return False
-    playable = int(frames[depth, _PLAYABLE])
-    if kind == START or (position.code ^ code_before) & TALON_MASK != 0:
-        playable = reachable(position.code, deal, mode.draw_count)
-    scene = Scene(position, free, playable, has_gap(position))
-    write_frame(frames, depth + 1, position, playable, n)
-    write_moves(frames, depth + 1, prune(find_moves(scene), scene, Last(kind, card, mark), deal, mode))
+    playable = int(frames[depth]["playable"])
+    if kind == START or (node.code ^ code_before) & TALON_MASK != 0:
+        playable = reachable(node.code, deal, mode.draw_count)
+    situation = Situation(node, free, playable, has_gap(node))
+    write_frame(frames, depth + 1, node, playable, n)
+    write_moves(frames, depth + 1, prune(find_moves(situation), situation, Last(kind, card, pending), deal, mode))
     return True
 
 
 @kernel
-def search(
-    deal: np.ndarray, frames: np.ndarray, path: np.ndarray, table: np.ndarray, control: np.ndarray, mode: Mode
-) -> int:
-    """Go on with a search; how it stands then. After _SOLVED the last frame is that of a win."""
-    depth, nodes = int(control[_DEPTH]), int(control[_NODES])
-    until = min(int(control[_LIMIT]), int(control[_ROOM]))
-    status = _UNSOLVABLE
+def search(buffers: Buffers, mode: Mode) -> int:
+    """Go on with a search; how it ends. If it ends with a solution the last frame is that of a win."""
+    frames, line, control = buffers.frames, buffers.line, buffers.control
+    depth, nodes, limit = int(control[0]["depth"]), int(control[0]["nodes"]), int(control[0]["limit"])
+    until = min(limit, int(control[0]["room"]))
+    status = UNSOLVABLE_INDEX
     while depth >= 0:
         if nodes >= until:
-            status = _PAUSED if nodes >= control[_LIMIT] else _TABLE_FULL
+            status = UNDECIDED_INDEX if nodes >= limit else _TABLE_FULL
             break
-        if depth + 1 == len(frames) or frames[depth, _N_PLAYED] + _MOST_AT_ONCE > len(path):
+        if depth + 1 == len(frames) or frames[depth]["n_played"] + _MOST_AT_ONCE > len(line):
             status = _STACK_FULL
             break
         move = next_move(frames, depth) if nodes >= 0 else move_of(START, 0)
         nodes = max(nodes, 0)
         if move == NO_MOVE:
             depth -= 1
-        elif visit(move, deal, frames, depth, path, table, mode):
+        elif visit(move, depth, buffers, mode):
             depth += 1
             nodes += 1
-            if frames[depth, _POSITION + 2] == ALL_HOME:
-                status = _SOLVED
+            if frames[depth]["wanted"] == ALL_ON_FOUNDATIONS:
+                status = SOLVED_INDEX
                 break
-    control[_DEPTH] = depth
-    control[_NODES] = nodes
+    control[0]["depth"] = depth
+    control[0]["nodes"] = nodes
     return status
 
 
 @kernel
-def search_rows(
-    states: np.ndarray,
-    fresh: bool,
-    results: np.ndarray,
-    deal: np.ndarray,
-    frames: np.ndarray,
-    path: np.ndarray,
-    table: np.ndarray,
-    control: np.ndarray,
-    draw_count: int,
-    pruning: int,
-) -> None:
+def search_rows(states: np.ndarray, fresh: bool, results: np.ndarray, buffers: Buffers, mode: Mode) -> None:
     """Search from each record in turn, or go on with the search from the only one.
 
-    states: STATE[n]; fresh: whether to begin anew; results: int64[n, 2], overwritten with how each search stands and
-    its nodes; the rest belongs to the search, see the top of the file.
+    states: STATE[n]; fresh: whether to begin anew; results: RESULT[n], overwritten with how each search ends and its
+    nodes.
     """
     for i in range(len(states)):
         if fresh:
-            begin(states, i, deal, frames, table, control, draw_count)
-        results[i, 0] = search(deal, frames, path, table, control, Mode(draw_count, pruning))
-        results[i, 1] = max(int(control[_NODES]), 0)
-
-
-class SmallSearch(NamedTuple):
-    """The buffers of searches within a limit of nodes, for kernels."""
-
-    deal: np.ndarray
-    frames: np.ndarray
-    path: np.ndarray
-    table: np.ndarray
-    control: np.ndarray
-
-    @classmethod
-    def of(cls, nodes: int) -> SmallSearch:
-        """Buffers for searches of at most so many nodes each."""
-        table = np.zeros(2 * nodes + 2, dtype=np.uint64)
-        control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
-        control[_LIMIT], control[_ROOM] = nodes, nodes + 1
-        frames = np.zeros((min(nodes + 2, _FIRST_DEPTH), _FRAME_SIZE), dtype=np.int64)
-        path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
-        return cls(np.zeros(DEAL_SHAPE, dtype=np.int64), frames, path, table, control)
+            begin(states, i, buffers, mode.draw_count)
+        results[i]["status"] = search(buffers, mode)
+        results[i]["nodes"] = max(int(buffers.control[0]["nodes"]), 0)
 
 
 @kernel
-def judge(states: np.ndarray, i: int, draw_count: int, buffers: SmallSearch) -> int:
-    """Search from a sound record within the limit: LOST, OPEN or WON."""
-    begin(states, i, buffers.deal, buffers.frames, buffers.table, buffers.control, draw_count)
-    mode = Mode(draw_count, _ALL)
-    status = search(buffers.deal, buffers.frames, buffers.path, buffers.table, buffers.control, mode)
-    if status == _SOLVED:
-        return WON
-    return LOST if status == _UNSOLVABLE else OPEN
+def quick_verdict(states: np.ndarray, i: int, rules: RuleParams, buffers: Buffers) -> int:
+    """Search from a sound record within the limit of `Buffers.of`: the index of the verdict."""
+    begin(states, i, buffers, rules.draw_count)
+    return min(search(buffers, Mode(rules.draw_count, _ALL)), UNDECIDED_INDEX)
 
 
 class _Workspace:
     """The buffers of a search. They serve one after the other, because making them takes longer than most searches."""
 
     def __init__(self) -> None:
-        self._first_table = np.zeros(_FIRST_SLOTS, dtype=np.uint64)
-        self._first_frames = np.zeros((_FIRST_DEPTH, _FRAME_SIZE), dtype=np.int64)
-        self._first_path = np.zeros(4 * _FIRST_DEPTH, dtype=np.int64)
-        self.deal = np.zeros(DEAL_SHAPE, dtype=np.int64)
-        self.control = np.zeros(_CONTROL_SIZE, dtype=np.int64)
-        self.results = np.zeros((1, 2), dtype=np.int64)
+        self._first = Buffers.first()
+        self.result = np.zeros(1, dtype=RESULT)
         self.clear()
 
     def clear(self) -> None:
         """Go back to the first, small buffers."""
-        self.table, self.frames, self.path = self._first_table, self._first_frames, self._first_path
-        self.control[_ROOM] = capacity(self.table)
+        self.buffers = self._first
+        self.buffers.control["room"] = capacity(self.buffers.table)
 
     def grow_table(self, max_bytes: int) -> bool:
         """Make room for more positions; whether memory allows it."""
-        larger = grown(self.table, max_bytes - self._stack_bytes)
+        larger = grown(self.buffers.table, max_bytes - self._stack_bytes)
         if larger is None:
             return False
-        self.table = larger
-        self.control[_ROOM] = capacity(larger)
+        self.buffers = self.buffers._replace(table=larger)
+        self.buffers.control["room"] = capacity(larger)
         return True
 
     def grow_stack(self, max_bytes: int) -> bool:
-        """Make room for a longer way; whether memory allows it, old and new arrays together."""
-        if self.table.nbytes + 3 * self._stack_bytes > max_bytes:
+        """Make room for a longer line; whether memory allows it, old and new arrays together."""
+        frames, line = self.buffers.frames, self.buffers.line
+        if self.buffers.table.nbytes + 3 * self._stack_bytes > max_bytes:
             return False
-        self.frames = np.concatenate([self.frames, np.zeros_like(self.frames)])
-        self.path = np.concatenate([self.path, np.zeros_like(self.path)])
+        self.buffers = self.buffers._replace(
+            frames=np.concatenate([frames, np.zeros_like(frames)]), line=np.concatenate([line, np.zeros_like(line)])
+        )
         return True
 
     @property
     def _stack_bytes(self) -> int:
-        return self.frames.nbytes + self.path.nbytes
+        return self.buffers.frames.nbytes + self.buffers.line.nbytes
 
-    def search(
-        self, states: np.ndarray, results: np.ndarray, fresh: bool, limit: int, rules: Rules, pruning: int
-    ) -> None:
+    def search(self, states: np.ndarray, fresh: bool, results: np.ndarray, limit: int, mode: Mode) -> None:
         """Call the kernel."""
-        self.control[_LIMIT] = limit
-        buffers = self.deal, self.frames, self.path, self.table, self.control
-        search_rows(states, fresh, results, *buffers, rules.draw_count, pruning)
+        self.buffers.control["limit"] = limit
+        search_rows(states, fresh, results, self.buffers, mode)
 
     def solution(self) -> np.ndarray:
         """The moves of the solution just found, without the first, which is none."""
-        return self.path[1 : self.frames[self.control[_DEPTH], _N_PLAYED]].copy()
+        last = self.buffers.frames[self.buffers.control["depth"][0]]
+        return self.buffers.line[1 : last["n_played"]].copy()
 
 
 _idle: list[_Workspace] = []  # appending and popping are atomic, so threads may share it
@@ -341,21 +347,21 @@ def supports(rules: Rules) -> bool:
 
 def _check_rules(rules: Rules) -> None:
     if not supports(rules):
-        raise ValueError(f"the free search knows no such rules: {rules}; only the draw count may differ from draw 1's")
+        raise ValueError(f"the class search knows no such rules: {rules}; only the draw count may differ from draw 1's")
 
 
-class FreeSearch:
+class ClassSearch:
     """A search for a solution that can be interrupted. All cards are known to it.
 
     Args:
         record: STATE or STATE[1], a sound record, fresh or in the middle of a game.
         rules: its rules, for which `supports` is true.
         pruning: the rules by which moves are left out; for tests.
-        max_bytes: memory that the positions visited and the way to the present one may take.
+        max_bytes: memory that the positions searched and the line to the present one may take.
 
     Attributes:
         verdict: "solved", "unsolvable" or "undecided".
-        nodes: positions visited so far.
+        nodes: positions searched so far.
         exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
@@ -363,7 +369,7 @@ class FreeSearch:
     """
 
     def __init__(
-        self, record: np.ndarray | np.void, rules: Rules, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
+        self, record: np.ndarray | np.void, rules: Rules, *, pruning: ClassPruning = ALL, max_bytes: int = MAX_BYTES
     ) -> None:
         _check_rules(rules)
         self.rules = rules
@@ -377,7 +383,7 @@ class FreeSearch:
             raise ValueError(f"a search starts from one record; this is of type {type(record).__name__}")
         check_record(self._states, rules)
         self._workspace: _Workspace | None = None
-        self._path = np.empty(0, dtype=np.int64)
+        self._line = np.empty(0, dtype=np.int64)
 
     def run(self, nodes: int) -> str:
         """Go on for at most so many more nodes, 1 or more.
@@ -393,10 +399,10 @@ class FreeSearch:
             return self.verdict
         fresh = self._workspace is None
         workspace = self._workspace = self._workspace or _take_workspace()
-        limit, pruning = self.nodes + nodes, int(self.pruning)
+        limit, mode = self.nodes + nodes, Mode(self.rules.draw_count, int(self.pruning))
         while True:
-            workspace.search(self._states, workspace.results, fresh, limit, self.rules, pruning)
-            status, self.nodes = workspace.results[0].tolist()
+            workspace.search(self._states, fresh, workspace.result, limit, mode)
+            status, self.nodes = int(workspace.result["status"][0]), int(workspace.result["nodes"][0])
             fresh = False
             if status == _STACK_FULL:
                 self.exhausted = not workspace.grow_stack(self.max_bytes)
@@ -404,16 +410,16 @@ class FreeSearch:
                 self.exhausted = not workspace.grow_table(self.max_bytes)
             if self.exhausted or status not in (_STACK_FULL, _TABLE_FULL):
                 break
-        if status == _SOLVED:
-            self._path = workspace.solution()
-        if status != _PAUSED:
-            self.verdict = _VERDICTS.get(status, UNDECIDED)
+        if status == SOLVED_INDEX:
+            self._line = workspace.solution()
+        if status != UNDECIDED_INDEX:
+            self.verdict = verdict_of(status)
             self._workspace = None
             _put_back(workspace)
         return self.verdict
 
     def actions(self) -> list[int]:
-        """The solution as environment actions, stock taps included, that lead from the record to a win.
+        """The solution as actions of the environment, draws included, that lead from the record to a win.
 
         Raises:
             ValueError: there is no solution, or none yet.
@@ -422,41 +428,41 @@ class FreeSearch:
             raise ValueError(f"there is no solution to show: the verdict is {self.verdict!r}")
         states = self._states.copy()
         index_records(states)
-        most_at_once = 2 * N_CARDS  # taps of a draw, a redeal and another draw, and one card moved out of the way
-        actions = np.empty(most_at_once * len(self._path), dtype=np.int64)
-        count = write_line(states, self._path, self.rules.params(), np.empty(N_MOVE_SETS, dtype=np.int64), actions)
+        most_at_once = 2 * N_CARDS  # the stock actions of two passes and a redeal, and a card moved out of the way
+        actions = np.empty(most_at_once * len(self._line), dtype=np.int64)
+        count = write_line(states, self._line, self.rules.params(), np.empty(N_MOVE_SETS, dtype=np.int64), actions)
         assert count != ILLEGAL, "a solution holds an illegal action"
         assert states["foundation"].sum() == N_CARDS, "a solution does not end in a win"
         return actions[:count].tolist()
 
 
 def decide(
-    records: np.ndarray, rules: Rules, nodes: int, *, pruning: Pruning = ALL, max_bytes: int = MAX_BYTES
+    records: np.ndarray, rules: Rules, nodes: int, *, pruning: ClassPruning = ALL, max_bytes: int = MAX_BYTES
 ) -> tuple[np.ndarray, np.ndarray]:
     """Decide many games, most of them in one call of compiled code.
 
     Args:
         records: STATE[n], sound ones.
         rules: their rules, for which `supports` is true.
-        nodes: the most positions to visit for each.
-        pruning: as for `FreeSearch`.
-        max_bytes: as for `FreeSearch`.
+        nodes: the most positions to search for each.
+        pruning: as for `ClassSearch`.
+        max_bytes: as for `ClassSearch`.
 
     Returns:
-        The verdicts as str[n], and the positions visited as int64[n].
+        The verdicts as str[n], and the nodes searched as int64[n].
 
     Raises:
         ValueError: the search does not know the rules, or `nodes` is no positive whole number.
     """
     _check_rules(rules)
     nodes = check_whole_number("nodes", nodes, 1)
-    results = np.empty((len(records), 2), dtype=np.int64)
+    results = np.empty(len(records), dtype=RESULT)
     workspace = _take_workspace()
-    workspace.search(records, results, True, nodes, rules, int(pruning))
+    workspace.search(records, True, results, nodes, Mode(rules.draw_count, int(pruning)))
     _put_back(workspace)
-    verdicts = np.array([_VERDICTS.get(status, UNDECIDED) for status in results[:, 0].tolist()], dtype="U10")
-    for i in np.flatnonzero(results[:, 0] >= _TABLE_FULL).tolist():
-        one = FreeSearch(records[i], rules, pruning=pruning, max_bytes=max_bytes)
+    verdicts = np.array([verdict_of(status) for status in results["status"].tolist()], dtype="U10")
+    for i in np.flatnonzero(results["status"] > UNDECIDED_INDEX).tolist():
+        one = ClassSearch(records[i], rules, pruning=pruning, max_bytes=max_bytes)
         verdicts[i] = one.run(nodes)
-        results[i, 1] = one.nodes
-    return verdicts, results[:, 1]
+        results["nodes"][i] = one.nodes
+    return verdicts, results["nodes"]

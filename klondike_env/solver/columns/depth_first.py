@@ -2,45 +2,84 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from klondike_env.cards import N_CARDS
+from klondike_env.engine.actions import TO_FOUNDATION
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import mix
-from klondike_env.rules import RuleParams
-from klondike_env.solver.columns.any_tail import find_free, play_tail, push_tails
-from klondike_env.solver.columns.card_numbering import ALL_UP
+from klondike_env.engine.state import N_COLUMNS
+from klondike_env.rules import RuleParams, Rules
+from klondike_env.solver.columns.any_tail import Free, find_free, play_any_tail, push_any_tail
+from klondike_env.solver.columns.card_numbering import ALL_ON_FOUNDATIONS
 from klondike_env.solver.columns.earliest import NEW, OLD, enter, key_of, lateness, latest
 from klondike_env.solver.columns.nodes import (
-    MARK,
+    CARDS_SHAPE,
+    LINK,
     MOVE,
+    N_WORDS,
     NEXT,
     REDEALS,
     TARGETS,
-    TO_FOUNDATION,
     Game,
     read_words,
-    unpack,
 )
+from klondike_env.solver.columns.pruning import ALL, make_game
 from klondike_env.solver.columns.reach import settle_talon
 from klondike_env.solver.columns.safe import NONE, safe_card
-from klondike_env.solver.columns.whole_runs import last_cards, play_whole, push_wholes
+from klondike_env.solver.columns.whole_runs import last_cards, play_whole_run, push_whole_runs
+from klondike_env.solver.verdicts import SOLVED_INDEX, UNDECIDED_INDEX, UNSOLVABLE_INDEX
 
-# How a call ends. After MORE_... the caller gives larger arrays with the same contents.
-SOLVED, UNSOLVABLE, PAUSED, MORE_FRAMES, MORE_MOVES, MORE_SLOTS = range(6)
-
-# `counters: int64[4]`, what a search keeps between calls.
-DEPTH = 0  # the frame of the position now tried; -1 before the start and after the end
-TOP = 1  # moves on the stack
-NODES = 2  # positions visited
-ENTERED = 3  # slots in use
-N_COUNTERS = 4
+# How the kernel ends: with the index of a verdict (undecided: it has come to its limit), or as an array is full; then
+# the caller gives a larger one with the same contents.
+FRAMES_FULL, MOVES_FULL, SLOTS_FULL = range(UNDECIDED_INDEX + 1, UNDECIDED_INDEX + 4)
 
 # Moves of one position: at most three for a talon card, four for a card elsewhere.
-MOST_MOVES = 4 * 52
+MOST_MOVES = 4 * N_CARDS
 
-# Where the packed game holds what depends on the redeals left at the start.
-REDEALS_OF_GAME = Game._fields.index("redeals")
-LATE_BITS_OF_GAME = Game._fields.index("late_bits")
+_SMALL_DEPTH, _SMALL_MOVES = 1 << 9, 1 << 14
+
+# How far a search has come.
+CONTROL = np.dtype(
+    [
+        ("depth", np.int64),  # the frame of the position now tried; -1 before the start and after the end
+        ("top", np.int64),  # moves on the stack
+        ("nodes", np.int64),  # positions searched
+        ("entered", np.int64),  # slots in use
+        ("limit", np.int64),  # nodes at which to pause
+        ("redeals", np.int64),  # left at the start, or ENOUGH
+        ("late_bits", np.int64),  # see klondike_env.solver.columns.earliest
+    ]
+)
+
+
+class Buffers(NamedTuple):
+    """The arrays of a search and its rules, for kernels."""
+
+    frames: np.ndarray  # int64[m, words], the positions of the line now tried, the start first
+    moves: np.ndarray  # int64[k], the stack of the moves not yet tried
+    slots: np.ndarray  # uint64[a power of two], the positions searched
+    control: np.ndarray  # CONTROL[1]
+    cards: np.ndarray  # int64 of CARDS_SHAPE, see klondike_env.solver.columns.nodes
+    game: Game
+
+    @classmethod
+    def of(cls, nodes: int, rules: Rules) -> Buffers:
+        """Buffers for searches of at most so many nodes each, by `quick_verdict`."""
+        game = make_game(rules.params(), ALL)
+        n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
+        control = np.zeros(1, dtype=CONTROL)
+        control["limit"] = nodes
+        return cls(
+            frames=np.zeros((min(nodes + 2, _SMALL_DEPTH), n_words), dtype=np.int64),
+            moves=np.zeros(_SMALL_MOVES, dtype=np.int64),
+            slots=np.zeros(1 << (2 * nodes).bit_length(), dtype=np.uint64),
+            control=control,
+            cards=np.zeros(CARDS_SHAPE, dtype=np.int64),
+            game=game,
+        )
 
 
 @kernel
@@ -53,88 +92,87 @@ def mix_up(moves: np.ndarray, start: int, top: int, bits: np.uint64) -> None:
 
 
 @kernel
-def visit(
-    frames: np.ndarray, moves: np.ndarray, slots: np.ndarray, counters: np.ndarray, cards: np.ndarray, game: Game
-) -> None:
-    """Visit the position in the frame after the present one and make it the present one, unless it is old.
+def visit(buffers: Buffers) -> None:
+    """Search the position in the frame after the present one and make it the present one, unless it is old.
 
     A position with a safe move has no other, and is not entered.
     """
-    depth, top = counters[DEPTH] + 1, counters[TOP]
-    words = frames[depth]
-    uncovered, landing = (last_cards(words), 0) if game.by_columns else find_free(words, game.build)
-    safe = safe_card(words, uncovered, cards, game) if game.safe else NONE
-    words[MARK] = top
+    moves, control, cards, game = buffers.moves, buffers.control, buffers.cards, buffers.game
+    depth, top = int(control[0]["depth"]) + 1, int(control[0]["top"])
+    words = buffers.frames[depth]
+    free = Free(uncovered=last_cards(words), landing=0) if game.by_columns else find_free(words, game.build)
+    safe = safe_card(words, free.uncovered, cards, game) if game.safe else NONE
+    words[LINK] = top
     if safe != NONE:
         moves[top] = safe * TARGETS + TO_FOUNDATION
         top += 1
     else:
-        late = lateness(words, game)
+        late_bits = int(control[0]["late_bits"])
+        late = lateness(words, int(control[0]["redeals"]), game)
         key = key_of(words, late, game)
-        status = enter(slots, key, late, game.late_bits)
+        status = enter(buffers.slots, key, late, late_bits)
         if status == OLD:
             return
-        counters[ENTERED] += 1 if status == NEW else 0
+        control[0]["entered"] += 1 if status == NEW else 0
         if game.by_columns:
-            top = push_wholes(words, uncovered, cards, game, moves, top)
+            top = push_whole_runs(words, free.uncovered, cards, game, moves, top)
         else:
-            top = push_tails(words, uncovered, landing, cards, game, moves, top)
+            top = push_any_tail(words, free, cards, game, moves, top)
         if game.shuffle != 0:
-            mix_up(moves, words[MARK], top, mix(key + np.uint64(game.shuffle)))
-    counters[NODES] += 1
-    counters[DEPTH], counters[TOP] = depth, top
+            mix_up(moves, words[LINK], top, mix(key + np.uint64(game.shuffle)))
+    control[0]["nodes"] += 1
+    control[0]["depth"], control[0]["top"] = depth, top
 
 
 @kernel
-def follow(frames: np.ndarray, depth: int, move: int, cards: np.ndarray, game: Game) -> None:
+def follow(move: int, depth: int, buffers: Buffers) -> None:
     """Write the position after a move into the frame after that at `depth`."""
+    frames, game = buffers.frames, buffers.game
     for word in range(frames.shape[1]):
         frames[depth + 1, word] = frames[depth, word]
     frames[depth + 1, MOVE] = move
     if game.by_columns:
-        play_whole(frames[depth + 1], move, cards, game.draw_count)
+        play_whole_run(frames[depth + 1], move, buffers.cards, game.draw_count)
     else:
-        play_tail(frames[depth + 1], move, cards, game.draw_count)
+        play_any_tail(frames[depth + 1], move, buffers.cards, game.draw_count)
 
 
 @kernel
-def search(
-    frames: np.ndarray,
-    moves: np.ndarray,
-    slots: np.ndarray,
-    counters: np.ndarray,
-    cards: np.ndarray,
-    packed: np.ndarray,
-    limit: int,
-) -> int:
-    """Go on until the search is decided, `limit` positions are visited in all, or room is lacking.
-
-    frames: int64[m, words], the positions of the line now tried, the start first; moves: int64[k], the
-    stack of the moves not yet tried; slots: uint64[a power of two], the positions visited; counters:
-    int64[4]; cards: int64[4, 64]; packed: int64[13], the game.
-    """
-    game = unpack(packed)
-    if counters[NODES] == 0:
-        visit(frames, moves, slots, counters, cards, game)
-    while counters[DEPTH] >= 0:
-        depth = counters[DEPTH]
-        if frames[depth, NEXT] == ALL_UP:
-            return SOLVED
-        if counters[NODES] >= limit:
-            return PAUSED
+def search(buffers: Buffers) -> int:
+    """Go on until the search is decided, its limit is reached, or room is lacking; how it ends."""
+    frames, moves, control = buffers.frames, buffers.moves, buffers.control
+    if control[0]["nodes"] == 0:
+        visit(buffers)
+    while control[0]["depth"] >= 0:
+        depth = int(control[0]["depth"])
+        if frames[depth, NEXT] == ALL_ON_FOUNDATIONS:
+            return SOLVED_INDEX
+        if control[0]["nodes"] >= control[0]["limit"]:
+            return UNDECIDED_INDEX
         if depth + 1 == len(frames):
-            return MORE_FRAMES
-        if counters[TOP] + MOST_MOVES > len(moves):
-            return MORE_MOVES
-        if 4 * counters[ENTERED] >= 3 * len(slots):
-            return MORE_SLOTS
-        if counters[TOP] == frames[depth, MARK]:
-            counters[DEPTH] -= 1
+            return FRAMES_FULL
+        if control[0]["top"] + MOST_MOVES > len(moves):
+            return MOVES_FULL
+        if 4 * control[0]["entered"] >= 3 * len(buffers.slots):
+            return SLOTS_FULL
+        if control[0]["top"] == frames[depth, LINK]:
+            control[0]["depth"] -= 1
         else:
-            counters[TOP] -= 1
-            follow(frames, depth, moves[counters[TOP]], cards, game)
-            visit(frames, moves, slots, counters, cards, game)
-    return UNSOLVABLE
+            control[0]["top"] -= 1
+            follow(int(moves[control[0]["top"]]), depth, buffers)
+            visit(buffers)
+    return UNSOLVABLE_INDEX
+
+
+@kernel
+def begin(control: np.ndarray, redeals: int) -> None:
+    """Prepare the search from a position in the first frame, of so many redeals or ENOUGH. The limit stays."""
+    control[0]["depth"] = -1
+    control[0]["top"] = 0
+    control[0]["nodes"] = 0
+    control[0]["entered"] = 0
+    control[0]["redeals"] = redeals
+    control[0]["late_bits"] = bit_length(latest(redeals))
 
 
 @kernel
@@ -147,27 +185,11 @@ def bit_length(number: int) -> int:
 
 
 @kernel
-def search_record(
-    states: np.ndarray,
-    i: int,
-    rules: RuleParams,
-    frames: np.ndarray,
-    moves: np.ndarray,
-    slots: np.ndarray,
-    counters: np.ndarray,
-    cards: np.ndarray,
-    packed: np.ndarray,
-    limit: int,
-) -> int:
-    """Search from a sound record, all buffers used anew; how it ends, as for `search`.
-
-    packed: the game; its redeals and the bits for lateness are set to what the record asks for.
-    """
-    read_words(states, i, frames[0], cards, rules)
-    settle_talon(frames[0], rules.draw_count)
-    slots[:] = 0
-    counters[:] = 0
-    counters[DEPTH] = -1
-    packed[REDEALS_OF_GAME] = frames[0, REDEALS]
-    packed[LATE_BITS_OF_GAME] = bit_length(latest(frames[0, REDEALS]))
-    return search(frames, moves, slots, counters, cards, packed, limit)
+def quick_verdict(states: np.ndarray, i: int, rules: RuleParams, buffers: Buffers) -> int:
+    """Search from a sound record within the limit of `Buffers.of`: the index of the verdict."""
+    words = buffers.frames[0]
+    read_words(states, i, words, buffers.cards, rules)
+    settle_talon(words, rules.draw_count)
+    buffers.slots[:] = 0
+    begin(buffers.control, words[REDEALS])
+    return min(search(buffers), UNDECIDED_INDEX)

@@ -1,6 +1,6 @@
-"""The positions of a search: a few words each, made from a record.
+"""The nodes of the search: positions of a few words each, made from a record.
 
-What stays fixed in a search is in the `Game` and in `cards: int64[4, 64]`.
+What stays as it is during a search is in the `Game` and in `cards`.
 """
 
 from __future__ import annotations
@@ -10,53 +10,59 @@ from typing import NamedTuple
 import numpy as np
 
 from klondike_env.cards import N_SUITS
+from klondike_env.engine.actions import ONTO_SUIT
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS
 from klondike_env.rules import UNLIMITED, RuleParams
 from klondike_env.solver.columns.card_numbering import ALL_CARDS, KINGS, NUMBERS
 
 # The words of a position, int64[N_WORDS], or int64[N_WORDS + 7] where the columns are told apart.
-FACE_UP = 0  # the set of face-up column cards
-HEADS = 1  # those that lie on a face-down card
-FLOOR = 2  # those that lie on nothing; all others are built, each on a card one rank higher
-NEXT = 3  # for each suit the card that its foundation takes next
-DEPTHS = 4  # face-down cards of each column, three bits a column
-TALON = 5  # the set of cards in the talon
-PLACES = 6  # their places in the talon of the start, 0 to 23, as bits
-BORDER = 7  # the waste is the part of the talon whose places are below this one
-REDEALS = 8  # redeals left, or ENOUGH
-MOVE = 9  # the move that led here
-MARK = 10  # where the moves of this position begin on the stack of moves
-N_WORDS = 11
+(
+    FACE_UP,  # the set of face-up column cards
+    HEADS,  # those that lie on a face-down card
+    FLOOR,  # those that lie on nothing; all others are built, each on a card one rank higher
+    NEXT,  # for each suit the card that its foundation takes next
+    DEPTHS,  # face-down cards of each column, three bits a column
+    TALON_CARDS,  # the set of cards in the talon
+    PLACES,  # their places in the talon of the start, 0 to 23, as bits
+    BORDER,  # the waste is the part of the talon whose places are below this one
+    REDEALS,  # redeals left, or ENOUGH
+    MOVE,  # the move that led here
+    LINK,  # left to the search: depth-first, where the moves from here begin on its stack; a beam, the node before
+    N_WORDS,
+) = range(12)
 COLUMNS = N_WORDS  # the set of face-up cards of each column
 
 ENOUGH = 255  # at least as many redeals as talon cards; as each of these needs one at most, there is no limit
 
-# A move is `8 * card + target`, with the card's number of klondike_env.solver.columns.card_numbering.
+# A move is `8 * card + target`, with the card's number of klondike_env.solver.columns.card_numbering. Its target is the
+# destination of klondike_env.engine.actions, or ONTO_ANY where it makes no difference which card is built on.
 TARGETS = 8
-TO_FOUNDATION, TO_GAP, ONTO = 0, 1, 2  # ONTO: a card one rank higher; plus its suit where columns are told apart
+ONTO_ANY = ONTO_SUIT
 
-# Rows of `cards`, by number of the card except the last.
-PLACE = 0  # its place in the talon
-COLUMN = 1  # the column where it lay at the start
-UNDER = 2  # the card under it there
-CARD_AT = 3  # by place in the talon: the card
+# Rows of `cards: int64 of CARDS_SHAPE`, which stays as it is during a search; by number of the card except the last.
+(
+    PLACE,  # its place in the talon
+    COLUMN,  # the column where it lay at the start
+    UNDER,  # the card under it there
+    CARD_AT,  # by place in the talon: the card
+    _CARDS_ROWS,
+) = range(5)
+CARDS_SHAPE = (_CARDS_ROWS, 64)
 
 _NUMBERS = np.array(NUMBERS, dtype=np.int64)
 
 
 class Game(NamedTuple):
-    """The rules of a game and the ways of a search as plain integers; flags are 0 or 1."""
+    """The rules of a game and the prunings of its search as plain integers; flags are 0 or 1."""
 
     build: int  # index into BUILDS
     gap_cards: int  # the set of cards that a gap takes
     draw_count: int
     worry_back: int
     whole_runs: int
-    redeals: int  # left at the start, or ENOUGH
-    late_bits: int  # see klondike_env.solver.columns.earliest
     by_columns: int  # columns are told apart
-    safe: int  # the prunings of klondike_env.solver.columns.column_search
+    safe: int  # this and the next three: see klondike_env.solver.columns.pruning
     earliest: int
     late_gaps: int
     late_parking: int
@@ -64,28 +70,8 @@ class Game(NamedTuple):
 
 
 @kernel
-def unpack(packed: np.ndarray) -> Game:
-    """The game of an array of its fields, int64[13]."""
-    return Game(
-        packed[0],
-        packed[1],
-        packed[2],
-        packed[3],
-        packed[4],
-        packed[5],
-        packed[6],
-        packed[7],
-        packed[8],
-        packed[9],
-        packed[10],
-        packed[11],
-        packed[12],
-    )
-
-
-@kernel
 def turn_up(words: np.ndarray, number: int, cards: np.ndarray) -> int:
-    """Turn up the card under a head that leaves, and return the set that holds it."""
+    """Turn up the card under a head that leaves; return the set that holds it."""
     column, under = cards[COLUMN, number], 1 << cards[UNDER, number]
     words[DEPTHS] -= 1 << (3 * column)
     words[FACE_UP] |= under
@@ -106,8 +92,8 @@ def gap_cards(rules: RuleParams) -> int:
 
 
 def read_record(record: np.void, rules: RuleParams) -> tuple[np.ndarray, np.ndarray]:
-    """The words of a record's position, int64[N_WORDS + 7], and its `cards`, int64[4, 64]."""
-    words, cards = np.zeros(N_WORDS + N_COLUMNS, dtype=np.int64), np.zeros((4, 64), dtype=np.int64)
+    """The words of a record's position, int64[N_WORDS + 7], and its `cards`, int64 of CARDS_SHAPE."""
+    words, cards = np.zeros(N_WORDS + N_COLUMNS, dtype=np.int64), np.zeros(CARDS_SHAPE, dtype=np.int64)
     read_words(np.atleast_1d(record), 0, words, cards, rules)
     return words, cards
 
@@ -131,7 +117,7 @@ def read_words(states: np.ndarray, i: int, words: np.ndarray, cards: np.ndarray,
     for place in range(size):
         number = int(_NUMBERS[int(states[i]["talon"][place])])
         cards[PLACE, number], cards[CARD_AT, place] = place, number
-        words[TALON] |= 1 << number
+        words[TALON_CARDS] |= 1 << number
     words[PLACES] = (1 << size) - 1
     words[BORDER] = int(states[i]["waste_size"])
     words[REDEALS] = redeals_left(states, i, rules)

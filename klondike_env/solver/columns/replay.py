@@ -1,4 +1,4 @@
-"""Turning the line of a search into the actions of a game, played on real columns."""
+"""Turning the moves of the column search into actions of the environment, played on real columns."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from klondike_env.cards import card_at, rank_of, suit_of
-from klondike_env.engine import actions
-from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION
+from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.rules import Rules
-from klondike_env.solver.columns import nodes
 from klondike_env.solver.columns.card_numbering import BUILDERS, CARDS
+from klondike_env.solver.columns.nodes import TARGETS
 
 _NOTHING = -1
 Arrangement = tuple[int, ...]  # for each host the card built on it, or _NOTHING
@@ -22,9 +21,9 @@ class Replay:
     """A game in plain lists, with its actions.
 
     Args:
-        record: the STATE record it starts from.
+        record: the STATE record that it starts from.
         rules: the rules of the game.
-        by_columns: whether moves name the card they lead onto.
+        by_columns: whether moves name the card that they lead onto.
 
     Attributes:
         actions: the ids of the actions played so far.
@@ -41,37 +40,33 @@ class Replay:
         self.actions: list[int] = []
 
     def play(self, move: int) -> None:
-        """Play a move of a search, with the draws and the exchanges of runs that it takes."""
-        number, target = divmod(move, nodes.TARGETS)
+        """Play a move of a search, with the draws and the exchanges of runs that it needs."""
+        number, destination = divmod(move, TARGETS)
         card = CARDS[number]
         if card in self._talon:
             self._draw_to(card)
-        if target == nodes.TO_FOUNDATION:
+        if destination == TO_FOUNDATION:
             self._uncover(card)
-            self._act(card, actions.TO_FOUNDATION)
-        elif target == nodes.TO_GAP:
-            self._act(card, actions.TO_GAP)
-        elif self._by_columns:
-            self._act(card, ONTO_SUIT + target - nodes.ONTO)
-        else:
-            self._act(card, ONTO_SUIT + suit_of(self._free_host(card)))
+        elif destination != TO_GAP and not self._by_columns:
+            destination = ONTO_SUIT + suit_of(self._free_host(card))
+        self._act(card, destination)
 
     def _draw_to(self, card: int) -> None:
-        """Tap the stock until a card is on top of the waste."""
+        """Draw until a card is on top of the waste."""
         size = len(self._talon)
         while self._waste == 0 or self._talon[self._waste - 1] != card:
             self._waste = 0 if self._waste == size else min(self._waste + self._draw_count, size)
             self.actions.append(STOCK_ACTION)
 
     def _uncover(self, card: int) -> None:
-        """Make a column card free; cards elsewhere are."""
+        """Make a column card free. Cards elsewhere are free already."""
         hosts, start = self._hosts(rank_of(card))
         if card in hosts:
             place = hosts.index(card)
             self._arrange(hosts, start, lambda built: built[place] == _NOTHING)
 
     def _free_host(self, card: int) -> int:
-        """Make a card free that another may be laid on; which one."""
+        """Make a card free on which another may be laid; return it."""
         hosts, start = self._hosts(rank_of(card) + 1)
 
         def free(built: Arrangement) -> list[int]:
@@ -94,7 +89,7 @@ class Replay:
         return hosts, tuple(built)
 
     def _arrange(self, hosts: list[int], start: Arrangement, fits: Callable[[Arrangement], bool]) -> Arrangement:
-        """Move runs from host to host, as few as possible, until it fits; how they lie then."""
+        """Move runs from host to host, as few as possible, until their arrangement fits; return it."""
         ways: dict[Arrangement, list[tuple[int, int]]] = {start: []}
         waiting = deque([start])
         while not fits(waiting[0]):
@@ -108,7 +103,7 @@ class Replay:
         return waiting[0]
 
     def _exchanges(self, hosts: list[int], built: Arrangement) -> list[tuple[Arrangement, int, int]]:
-        """What one move of a run from host to host can lead to, its card and the host."""
+        """The arrangements after one move of a run from host to host, each with the run's card and its new host."""
         found = []
         for target, host in enumerate(hosts):
             for source, card in enumerate(built):
@@ -119,12 +114,12 @@ class Replay:
         return found
 
     def _act(self, card: int, destination: int) -> None:
-        """Make one action that is possible as things lie."""
+        """Make one action that is legal as the cards lie."""
         self.actions.append(card * N_DESTINATIONS + destination)
         run = self._take(card)
-        if destination == actions.TO_GAP:
+        if destination == TO_GAP:
             self._columns[self._columns.index([])] += run
-        elif destination != actions.TO_FOUNDATION:
+        elif destination != TO_FOUNDATION:
             host = card_at(rank_of(card) + 1, destination - ONTO_SUIT)
             next(column for column in self._columns if column and column[-1] == host).extend(run)
 

@@ -1,4 +1,4 @@
-"""Moves where the columns are told apart, as they must be where not every tail of a column may be moved.
+"""Whole-run moves: the columns are told apart, as they must be where not every tail of a column may be moved.
 
 The face-up cards of a column have consecutive ranks, so the set of them tells how they lie: the first is
 the highest, the last the lowest, and a run laid on a column makes one set of two.
@@ -6,14 +6,17 @@ the highest, the last the lowest, and a run laid on a column makes one set of tw
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klondike_env.cards import N_SUITS
+from klondike_env.engine.actions import ONTO_SUIT, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.solver.columns.any_tail import push
-from klondike_env.solver.columns.card_numbering import BUILDERS, RANK_BITS, number_of
+from klondike_env.solver.columns.card_numbering import BUILDERS, ONE_RANK, number_of
 from klondike_env.solver.columns.nodes import (
     CARD_AT,
     COLUMNS,
@@ -21,11 +24,8 @@ from klondike_env.solver.columns.nodes import (
     FLOOR,
     HEADS,
     NEXT,
-    ONTO,
-    TALON,
+    TALON_CARDS,
     TARGETS,
-    TO_FOUNDATION,
-    TO_GAP,
     Game,
     foundation_tops,
     turn_up,
@@ -53,7 +53,7 @@ def column_of(words: np.ndarray, cards: int) -> int:
 
 @kernel
 def lift_run(words: np.ndarray, number: int, cards: np.ndarray) -> int:
-    """Take a column card, with all that lies on it, off its column; the run as a set."""
+    """Take a column card, with all that lies on it, off its column; return the run as a set."""
     bit = 1 << number
     column = column_of(words, bit)
     run = words[COLUMNS + column] & ((bit << 1) - 1)
@@ -65,12 +65,12 @@ def lift_run(words: np.ndarray, number: int, cards: np.ndarray) -> int:
 
 
 @kernel
-def play_whole(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
-    """Make a move; what lies on its card goes along."""
+def play_whole_run(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
+    """Make a move. What lies on the card goes along."""
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
     run = bit
-    if words[TALON] & bit:
+    if words[TALON_CARDS] & bit:
         take_from_talon(words, number, cards, draw_count)
     elif words[FACE_UP] & bit:
         run = lift_run(words, number, cards)
@@ -84,43 +84,50 @@ def play_whole(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int)
         words[COLUMNS + column_of(words, 0)] = run
         words[FLOOR] |= bit
     else:
-        host = 1 << ((number // N_SUITS + 1) * N_SUITS + target - ONTO)
+        host = 1 << ((number // N_SUITS + 1) * N_SUITS + target - ONTO_SUIT)
         words[COLUMNS + column_of(words, host)] |= run
 
 
 @kernel
 def push_onto(bits: int, lasts: int, build: int, moves: np.ndarray, top: int) -> int:
-    """Put the moves of a set of cards onto the columns' last cards on the stack of moves; its new top."""
+    """Push the moves of a set of cards onto the last cards of columns on the stack of moves; return its new top."""
     while bits != 0:
         bit = lowest_bit(bits)
         bits ^= bit
         number = number_of(bit)
         rank, suit = number // N_SUITS, number % N_SUITS
-        hosts = (lasts >> (N_SUITS * (rank + 1))) & RANK_BITS
+        hosts = (lasts >> (N_SUITS * (rank + 1))) & ONE_RANK
         for host in range(N_SUITS):
             if (hosts >> host) & (BUILDERS[build, host] >> suit) & 1:
-                moves[top] = number * TARGETS + ONTO + host
+                moves[top] = number * TARGETS + ONTO_SUIT + host
                 top += 1
     return top
 
 
+class Targets(NamedTuple):
+    """Where cards can go."""
+
+    lasts: int  # the last cards of the columns, on which cards are built
+    build: int  # the rule by which they are, an index into BUILDS
+    wanted: int  # the cards that the foundations take next
+    gap_cards: int  # the cards that a gap takes, none where there is no gap
+
+
 @kernel
-def push_talon_onto(
-    places: int, wanted: int, lasts: int, gap_cards: int, cards: np.ndarray, build: int, moves: np.ndarray, top: int
-) -> int:
-    """Put the moves of talon cards on the stack, the first place last, so that it is tried first."""
+def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
+    """Push the moves of talon cards on the stack, the first place last, to be tried first; return its new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
-            top = push(bit & gap_cards, TO_GAP, moves, top)
-            top = push(bit & wanted, TO_FOUNDATION, moves, top)
-            top = push_onto(bit, lasts, build, moves, top)
+            top = push(bit & targets.gap_cards, TO_GAP, moves, top)
+            top = push(bit & targets.wanted, TO_FOUNDATION, moves, top)
+            top = push_onto(bit, targets.lasts, targets.build, moves, top)
     return top
 
 
 @kernel
-def push_wholes(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
-    """Put all moves that may be needed on the stack, the most promising last; its new top."""
+def push_whole_runs(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
+    """Push all moves that may be needed on the stack, the most promising last; return its new top."""
     heads, floor, wanted = words[HEADS], words[FLOOR], words[NEXT]
     tails = (lasts if game.whole_runs else words[FACE_UP]) & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0
@@ -128,7 +135,8 @@ def push_wholes(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, mo
     gap_cards = game.gap_cards if gaps > 0 else 0
     now = reach_now(words, game.draw_count)
     later = reach_later(words, game.draw_count) & ~now
-    waiting = (heads | tails | words[TALON] | tops) & game.gap_cards
+    targets = Targets(lasts=lasts, build=game.build, wanted=wanted, gap_cards=gap_cards)
+    waiting = (heads | tails | words[TALON_CARDS] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
     top = push_onto(tops, lasts, game.build, moves, top)
@@ -136,9 +144,9 @@ def push_wholes(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, mo
     if not game.late_gaps or (gaps == 0 and waiting != 0):
         top = push_onto(floor, lasts, game.build, moves, top)
     top = push_onto(tails, lasts, game.build, moves, top)
-    top = push_talon_onto(later, wanted, lasts, gap_cards, cards, game.build, moves, top)
+    top = push_talon_onto(later, targets, cards, moves, top)
     top = push(heads & gap_cards, TO_GAP, moves, top)
-    top = push_talon_onto(now, wanted, lasts, gap_cards, cards, game.build, moves, top)
+    top = push_talon_onto(now, targets, cards, moves, top)
     top = push(wanted & lasts & ~heads, TO_FOUNDATION, moves, top)
     top = push_onto(heads, lasts, game.build, moves, top)
     return push(wanted & lasts & heads, TO_FOUNDATION, moves, top)

@@ -1,9 +1,9 @@
-"""A search for short lines that keeps only the most promising positions among those that cost as much to reach.
+"""A beam search for short lines: of the positions that cost the same, only the most promising are kept.
 
-Positions are tried in the order of what they cost. Of all that cost the same only so many are kept, by a score; and
-always that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line
-shorter than the one known, by their `least_cost`, are dropped. So a search that had to drop no other position proves
-that no line is shorter.
+Positions are tried in the order of their cost. Of all that cost the same only so many are kept, by a score; and always
+that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line shorter than
+the known one, by their `least_cost`, are dropped. So a search that has dropped no other position proves that no line is
+shorter.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS
-from klondike_env.solver.columns.card_numbering import ALL_UP
+from klondike_env.solver.columns.card_numbering import ALL_ON_FOUNDATIONS
 from klondike_env.solver.columns.depth_first import MOST_MOVES
 from klondike_env.solver.columns.earliest import OLD, enter
-from klondike_env.solver.columns.nodes import COLUMNS, DEPTHS, MARK, MOVE, NEXT
+from klondike_env.solver.columns.nodes import COLUMNS, DEPTHS, LINK, MOVE, NEXT
 from klondike_env.solver.shorten.steps import MOST_COST, Fixed, exact_key, least_cost, push_steps, step
 
 # A slot of the positions met has so many bits for what they cost; no line costs more than all of them.
@@ -30,14 +30,20 @@ _SLOTS_PER_POSITION = 8
 _MOST_SLOTS = 1 << 24
 _TIE_BITS = 8
 
-# `control: int64[6]`
-N_NODES = 0  # positions whose moves have been tried
-BEST = 1  # the cost of the best line
-BEST_NODE = 2  # where its last move is made, -1 if it is the line known before
-BEST_MOVE = 3
-ENTERED = 4  # slots in use
-DROPPED = 5  # positions dropped for want of room
-N_COUNTERS = 6
+# How far a search has come.
+CONTROL = np.dtype(
+    [
+        ("nodes", np.int64),  # positions whose moves have been tried
+        ("best", np.int64),  # the cost of the best line
+        ("best_node", np.int64),  # where its last move is made, -1 if it is the line known before
+        ("best_move", np.int64),
+        ("entered", np.int64),  # slots in use
+        ("dropped", np.int64),  # positions dropped for want of room
+    ]
+)
+
+# How a position was reached whose moves have been tried.
+ORIGIN = np.dtype([("node", np.int64), ("move", np.int64)])
 
 
 class Beam(NamedTuple):
@@ -47,9 +53,9 @@ class Beam(NamedTuple):
     heaps: np.ndarray  # int64[50, width], their indices as a heap, the worst first
     scores: np.ndarray  # int64[50, width], their scores, less is better
     counts: np.ndarray  # int64[50], how many there are
-    nodes: np.ndarray  # int64[n, 2], for each position tried the one before and the move between
+    origins: np.ndarray  # ORIGIN[n], for each node the one before, -1 at the start, and the move between
     slots: np.ndarray  # uint64[a power of two], the positions met
-    control: np.ndarray  # int64[6]
+    control: np.ndarray  # CONTROL[1]
     moves: np.ndarray  # int64[MOST_MOVES], scratch
     words: np.ndarray  # int64[18], scratch
 
@@ -80,7 +86,7 @@ def sink_first(heap: np.ndarray, scores: np.ndarray) -> None:
 
 @kernel
 def score_of(words: np.ndarray, least: int, key: np.uint64) -> int:
-    """How unpromising a position is: what it still costs at least, its face-down cards once more, then by chance."""
+    """How unpromising a position is: its least cost, plus its face-down cards; of equal ones chance decides."""
     score = least
     for column in range(N_COLUMNS):
         score += (words[DEPTHS] >> (3 * column)) & 7
@@ -97,7 +103,7 @@ def keep(beam: Beam, layer: int, score: int) -> None:
         heap[count] = count
         beam.counts[layer] = count + 1
     else:
-        beam.control[DROPPED] += 1
+        beam.control[0]["dropped"] += 1
         index = heap[0]
         if scores[index] <= score:
             return
@@ -112,33 +118,33 @@ def keep(beam: Beam, layer: int, score: int) -> None:
 
 @kernel
 def meet(beam: Beam, cost: int, node: int, move: int, fixed: Fixed) -> None:
-    """Look at the position in `beam.words`, to which a move led: it is a win, or kept if it may be of use."""
+    """Record the position in `beam.words`, to which a move led, if it is a win or may be of use."""
     words, control = beam.words, beam.control
-    if cost >= control[BEST]:
+    if cost >= control[0]["best"]:
         return
-    if words[NEXT] == ALL_UP:
-        control[BEST], control[BEST_NODE], control[BEST_MOVE] = cost, node, move
+    if words[NEXT] == ALL_ON_FOUNDATIONS:
+        control[0]["best"], control[0]["best_node"], control[0]["best_move"] = cost, node, move
         return
     least = least_cost(words, fixed)
-    if cost + least >= control[BEST]:
+    if cost + least >= control[0]["best"]:
         return
-    if 4 * control[ENTERED] >= 3 * len(beam.slots):
-        control[DROPPED] += 1
+    if 4 * control[0]["entered"] >= 3 * len(beam.slots):
+        control[0]["dropped"] += 1
         return
     key = exact_key(words, fixed.game)
     if enter(beam.slots, key, cost + 1, COST_BITS) == OLD:
         return
-    control[ENTERED] += 1
-    words[MARK], words[MOVE] = node, move
+    control[0]["entered"] += 1
+    words[LINK], words[MOVE] = node, move
     keep(beam, cost % _LAYERS, score_of(words, least, key))
 
 
 @kernel
 def try_moves(beam: Beam, position: np.ndarray, cost: int, fixed: Fixed) -> None:
     """Try all moves of a position. position: int64[18]."""
-    node = beam.control[N_NODES]
-    beam.nodes[node, 0], beam.nodes[node, 1] = position[MARK], position[MOVE]
-    beam.control[N_NODES] += 1
+    node = int(beam.control[0]["nodes"])
+    beam.origins[node]["node"], beam.origins[node]["move"] = position[LINK], position[MOVE]
+    beam.control[0]["nodes"] += 1
     for k in range(push_steps(position, fixed, beam.moves)):
         for word in range(_N_WORDS):
             beam.words[word] = position[word]
@@ -148,16 +154,16 @@ def try_moves(beam: Beam, position: np.ndarray, cost: int, fixed: Fixed) -> None
 
 @kernel
 def try_layer(beam: Beam, known: np.ndarray, cost: int, limit: int, fixed: Fixed) -> None:
-    """Try all moves of the positions that cost so much, up to a number of positions in all.
+    """Try all moves of the positions of one cost, until `limit` positions have been tried in all.
 
     known: int64[0 or 1, 18], the position of the line known before.
     """
     layer = cost % _LAYERS
     for index in range(len(known)):
-        if beam.control[N_NODES] < limit:
+        if beam.control[0]["nodes"] < limit:
             try_moves(beam, known[index], cost, fixed)
     for index in range(beam.counts[layer]):
-        if beam.control[N_NODES] < limit:
+        if beam.control[0]["nodes"] < limit:
             try_moves(beam, beam.layers[layer, index], cost, fixed)
     beam.counts[layer] = 0
 
@@ -166,14 +172,16 @@ def new_beam(width: int, cost: int) -> Beam:
     """The arrays of a search for a line that costs less than `cost`."""
     n_positions = width * cost
     n_slots = 1 << min(_SLOTS_PER_POSITION * n_positions, _MOST_SLOTS).bit_length()
+    control = np.zeros(1, dtype=CONTROL)
+    control["best"], control["best_node"] = cost, -1
     return Beam(
         layers=np.zeros((_LAYERS, width, _N_WORDS), dtype=np.int64),
         heaps=np.zeros((_LAYERS, width), dtype=np.int64),
         scores=np.zeros((_LAYERS, width), dtype=np.int64),
         counts=np.zeros(_LAYERS, dtype=np.int64),
-        nodes=np.zeros((n_positions + cost, 2), dtype=np.int64),
+        origins=np.zeros(n_positions + cost, dtype=ORIGIN),
         slots=np.zeros(n_slots, dtype=np.uint64),
-        control=np.array([0, cost, -1, 0, 0, 0], dtype=np.int64),
+        control=control,
         moves=np.zeros(MOST_MOVES, dtype=np.int64),
         words=np.zeros(_N_WORDS, dtype=np.int64),
     )

@@ -1,9 +1,8 @@
 """A* over exact positions: the shortest line, as far as memory and time allow.
 
-Positions are tried in the order of what they cost and will cost at least,
-`klondike_env.solver.shorten.steps.least_cost`; of those that are equal in that the last one met first. The first line
-found whose cost no open position stays below has the fewest moves. A position is met again if it costs less than
-before.
+Positions are tried in the order of their cost so far plus `klondike_env.solver.shorten.steps.least_cost`; of equal ones
+the last that was met comes first. A line has the fewest moves once no open position has a lower sum than its cost. A
+position is met again if it costs less than before.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from klondike_env.engine.card_sets import lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS
-from klondike_env.solver.columns.card_numbering import ALL_CARDS, ALL_UP, number_of
+from klondike_env.solver.columns.card_numbering import ALL_CARDS, ALL_ON_FOUNDATIONS, number_of
 from klondike_env.solver.columns.depth_first import MOST_MOVES
 from klondike_env.solver.columns.earliest import NEW, OLD, enter
 from klondike_env.solver.columns.nodes import (
@@ -29,7 +28,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     PLACES,
     REDEALS,
-    TALON,
+    TALON_CARDS,
 )
 from klondike_env.solver.columns.reach import highest_bit
 from klondike_env.solver.shorten.beam import COST_BITS, MOST_WORTH
@@ -37,8 +36,7 @@ from klondike_env.solver.shorten.steps import Fixed, exact_key, least_cost, push
 
 # A position takes ten words: its columns, each with its face-down cards above the set of the others, the talon, what
 # the foundations take next, and how it was reached.
-_TALON, _NEXT, _WAY = N_COLUMNS, N_COLUMNS + 1, N_COLUMNS + 2
-_PACKED_WORDS = N_COLUMNS + 3
+_TALON, _NEXT, _ORIGIN, _PACKED_WORDS = range(N_COLUMNS, N_COLUMNS + 4)
 _CARD_BITS = 52
 _PLACE_BITS, _BORDER_BITS = 24, 5
 _MOVE_BITS = 10
@@ -46,24 +44,27 @@ _BYTES_PER_POSITION = 8 * _PACKED_WORDS + 8 + 24  # with its link and its share 
 
 DONE, PAUSED, FULL = range(3)
 
-# `control: int64[6]`
-N_NODES = 0  # positions stored
-BEST = 1  # the cost of the best line
-BEST_NODE = 2  # where its last move is made, -1 if it is the line known before
-BEST_MOVE = 3
-NODES = 4  # positions tried
-ENTERED = 5  # slots in use
-N_COUNTERS = 6
+# How far a search has come.
+CONTROL = np.dtype(
+    [
+        ("stored", np.int64),  # positions
+        ("nodes", np.int64),  # positions whose moves have been tried
+        ("best", np.int64),  # the cost of the best line
+        ("best_node", np.int64),  # where its last move is made, -1 if it is the line known before
+        ("best_move", np.int64),
+        ("entered", np.int64),  # slots in use
+    ]
+)
 
 
 class Open(NamedTuple):
-    """The arrays of a search."""
+    """The open positions of a search, and its other arrays."""
 
     nodes: np.ndarray  # int64[n, 10], the positions
-    links: np.ndarray  # int64[n], for each the next one of as much cost in all
-    tops: np.ndarray  # int64[4096], the first one of so much cost in all, or -1
+    links: np.ndarray  # int64[n], for each the next one of the same total cost
+    tops: np.ndarray  # int64[4096], by total cost: the first position, or -1
     slots: np.ndarray  # uint64[a power of two], the positions met
-    control: np.ndarray  # int64[6]
+    control: np.ndarray  # CONTROL[1]
     moves: np.ndarray  # int64[MOST_MOVES], scratch
     position: np.ndarray  # int64[18], the one whose moves are tried
     words: np.ndarray  # int64[18], scratch
@@ -96,60 +97,60 @@ def unpack_words(packed: np.ndarray, cards: np.ndarray, words: np.ndarray) -> No
     while places != 0:
         place = lowest_bit(places)
         places ^= place
-        words[TALON] |= 1 << cards[CARD_AT, number_of(place)]
+        words[TALON_CARDS] |= 1 << cards[CARD_AT, number_of(place)]
 
 
 @kernel
-def store(arrays: Open, words: np.ndarray, way: int, total: int) -> None:
-    """Store a position among those of as much cost in all."""
-    new = arrays.control[N_NODES]
-    arrays.control[N_NODES] += 1
+def store(arrays: Open, words: np.ndarray, origin: int, total: int) -> None:
+    """Store a position among those of the same total cost."""
+    new = int(arrays.control[0]["stored"])
+    arrays.control[0]["stored"] += 1
     pack(words, arrays.nodes[new])
-    arrays.nodes[new, _WAY] = way
+    arrays.nodes[new, _ORIGIN] = origin
     arrays.links[new] = arrays.tops[total]
     arrays.tops[total] = new
 
 
 @kernel
-def way_of(node: int, move: int, cost: int) -> int:
+def origin_of(node: int, move: int, cost: int) -> int:
     """How a position was reached, as one number."""
     return (node << _MOVE_BITS | move) << COST_BITS | cost
 
 
 @kernel
 def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed) -> None:
-    """Look at the position in `arrays.words`, to which a move led: it is a win, or stored if it may be of use."""
+    """Record the position in `arrays.words`, to which a move led, if it is a win or may be of use."""
     words, control = arrays.words, arrays.control
-    if words[NEXT] == ALL_UP:
-        if cost < control[BEST]:
-            control[BEST], control[BEST_NODE], control[BEST_MOVE] = cost, node, move
+    if words[NEXT] == ALL_ON_FOUNDATIONS:
+        if cost < control[0]["best"]:
+            control[0]["best"], control[0]["best_node"], control[0]["best_move"] = cost, node, move
         return
     total = max(total, cost + least_cost(words, fixed))
-    if total >= control[BEST]:
+    if total >= control[0]["best"]:
         return
     status = enter(arrays.slots, exact_key(words, fixed.game), cost + 1, COST_BITS)
     if status != OLD:
-        control[ENTERED] += 1 if status == NEW else 0
-        store(arrays, words, way_of(node, move, cost), total)
+        control[0]["entered"] += 1 if status == NEW else 0
+        store(arrays, words, origin_of(node, move, cost), total)
 
 
 @kernel
 def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
-    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if there is no memory left."""
+    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if no memory is left."""
     control, moves, position, words = arrays.control, arrays.moves, arrays.position, arrays.words
     total = 0
-    while total < control[BEST]:
+    while total < control[0]["best"]:
         node = arrays.tops[total]
         if node < 0:
             total += 1
             continue
-        if control[NODES] >= limit:
+        if control[0]["nodes"] >= limit:
             return PAUSED
-        if control[N_NODES] + len(moves) > len(arrays.nodes):
+        if control[0]["stored"] + len(moves) > len(arrays.nodes):
             return FULL
         arrays.tops[total] = arrays.links[node]
-        control[NODES] += 1
-        cost = arrays.nodes[node, _WAY] & ((1 << COST_BITS) - 1)
+        control[0]["nodes"] += 1
+        cost = arrays.nodes[node, _ORIGIN] & ((1 << COST_BITS) - 1)
         unpack_words(arrays.nodes[node], fixed.cards, position)
         for k in range(push_steps(position, fixed, moves)):
             for word in range(len(words)):
@@ -162,12 +163,14 @@ def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
 def new_open(words: np.ndarray, fixed: Fixed, cost: int, max_bytes: int) -> Open:
     """The arrays of a search from a position for a line that costs less than `cost`, which is known."""
     n = max(max_bytes // _BYTES_PER_POSITION, 2 * MOST_MOVES)
+    control = np.zeros(1, dtype=CONTROL)
+    control["best"], control["best_node"] = cost, -1
     arrays = Open(
         nodes=np.zeros((n, _PACKED_WORDS), dtype=np.int64),  # memory that is not written to yet is not taken
         links=np.zeros(n, dtype=np.int64),
         tops=np.full(MOST_WORTH + 2, -1, dtype=np.int64),
         slots=np.zeros(1 << (4 * n // 3).bit_length(), dtype=np.uint64),
-        control=np.array([0, cost, -1, 0, 0, 0], dtype=np.int64),
+        control=control,
         moves=np.zeros(MOST_MOVES, dtype=np.int64),
         position=np.zeros(len(words), dtype=np.int64),
         words=np.zeros(len(words), dtype=np.int64),
@@ -178,9 +181,9 @@ def new_open(words: np.ndarray, fixed: Fixed, cost: int, max_bytes: int) -> Open
 
 def line_of(arrays: Open) -> list[int]:
     """The moves of the best line that was found; empty if the known one is the best."""
-    node, move, line = int(arrays.control[BEST_NODE]), int(arrays.control[BEST_MOVE]), []
+    node, move, line = int(arrays.control["best_node"][0]), int(arrays.control["best_move"][0]), list[int]()
     while node >= 0:
         line.append(move)
-        way = int(arrays.nodes[node, _WAY]) >> COST_BITS
-        node, move = way >> _MOVE_BITS, way & ((1 << _MOVE_BITS) - 1)
+        origin = int(arrays.nodes[node, _ORIGIN]) >> COST_BITS
+        node, move = origin >> _MOVE_BITS, origin & ((1 << _MOVE_BITS) - 1)
     return line[::-1]

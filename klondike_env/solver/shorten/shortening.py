@@ -1,4 +1,4 @@
-"""Short lines: what a search finds first wins, but with many moves that lead nowhere."""
+"""Making lines short: the first line that a search finds wins, but with many moves that lead nowhere."""
 
 from __future__ import annotations
 
@@ -10,27 +10,15 @@ from functools import cache
 import numpy as np
 
 from klondike_env.cards import N_CARDS
-from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_GAP
-from klondike_env.engine.actions import TO_FOUNDATION as UP
+from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
 from klondike_env.rules import Rules
-from klondike_env.solver.columns import nodes
 from klondike_env.solver.columns.card_numbering import NUMBERS
-from klondike_env.solver.columns.column_search import Pruning, make_game
-from klondike_env.solver.columns.nodes import MARK, MOVE, REDEALS, read_record
+from klondike_env.solver.columns.nodes import LINK, MOVE, TARGETS, read_record
+from klondike_env.solver.columns.pruning import ColumnPruning, make_game
 from klondike_env.solver.columns.replay import Replay
 from klondike_env.solver.lengths import play_line
 from klondike_env.solver.shorten import best_first
-from klondike_env.solver.shorten.beam import (
-    BEST,
-    BEST_MOVE,
-    BEST_NODE,
-    DROPPED,
-    MOST_WORTH,
-    N_NODES,
-    Beam,
-    new_beam,
-    try_layer,
-)
+from klondike_env.solver.shorten.beam import MOST_WORTH, Beam, new_beam, try_layer
 from klondike_env.solver.shorten.steps import BURIED_SHAPE, Fixed, exact_key, step, write_buried
 from klondike_env.solver.solve import Limits, Solution, solve
 from klondike_env.solver.verdicts import SOLVED
@@ -52,7 +40,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
 
     Args:
         solution: what `solve` found, with the verdict "solved".
-        minimal: go on until it is proved that no line has fewer moves, or a limit is reached.
+        minimal: whether to go on until it is proved that no line has fewer moves, or a limit is reached.
         limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of nodes and
             no other the line is always the same.
 
@@ -61,7 +49,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
         `minimal` says whether it is proved that none has fewer; `nodes` and `seconds` are those of this search.
 
     Raises:
-        ValueError: there is no line, its start or its rules are not known, or it does not lead to a win.
+        ValueError: there is no line, its start or its rules are not known, or it does not win.
     """
     record, rules = _check_solution(solution)
     limits = limits or (Limits() if minimal else Limits(seconds=DEFAULT_SECONDS))
@@ -103,7 +91,7 @@ def _check_solution(solution: Solution) -> tuple[np.void, Rules]:
 
 @cache
 def _compile() -> None:
-    """Shorten a line, so that later no clock runs while kernels are compiled or loaded."""
+    """Shorten an easy line, so that kernels are compiled or loaded before any clock runs."""
     easy = solve(_EASY_DEAL)
     record, rules = _check_solution(easy)
     for run in (Shortening.widen, Shortening.prove):
@@ -122,10 +110,10 @@ class Shortening:
         params = rules.params()
         self._record, self._rules, self._limits = record, rules, limits
         self._words, cards = read_record(record, params)
-        game = make_game(params, int(self._words[REDEALS]), Pruning.SAFE | Pruning.LATE_GAPS)
+        game = make_game(params, ColumnPruning.SAFE | ColumnPruning.LATE_GAPS)
         self._fixed = Fixed(cards, np.zeros(BURIED_SHAPE, dtype=np.int64), game)
         write_buried(self._words, cards, self._fixed.buried)
-        self._words[MARK] = self._words[MOVE] = -1
+        self._words[LINK] = self._words[MOVE] = -1
         self._end = time.perf_counter() + limits.seconds if limits.seconds is not None else None
         self._line = self._without_cycles(_moves_of(actions))
         self._cost = self._cost_of(self._line)
@@ -171,7 +159,7 @@ class Shortening:
 
     def _cost_of(self, line: Sequence[int]) -> int:
         words = self._words.copy()
-        return sum(step(words, move, self._fixed) for move in line)
+        return int(sum(step(words, move, self._fixed) for move in line))
 
     def actions(self) -> tuple[int, ...]:
         """The best line as actions of the game."""
@@ -194,25 +182,25 @@ class Shortening:
     def _search_beam(self, width: int, played: int) -> bool:
         """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
         known = self._words.copy()
-        before = sum(step(known, move, self._fixed) for move in self._line[:played])
+        before = int(sum(step(known, move, self._fixed) for move in self._line[:played]))
         bound = min(self._cost - before, MOST_WORTH)
-        known[MARK] = known[MOVE] = -1
+        known[LINK] = known[MOVE] = -1
         beam = new_beam(width, bound)
-        control, limit = beam.control, self._most_nodes - self.nodes
+        control, limit = beam.control[0], self._most_nodes - self.nodes
         cost, known_cost, rest = 0, 0, iter(self._line[played:])
-        while cost < control[BEST] and control[N_NODES] < limit and not self._late:
-            node, on_line = int(control[N_NODES]), cost == known_cost
+        while cost < control["best"] and control["nodes"] < limit and not self._late:
+            node, on_line = int(control["nodes"]), cost == known_cost
             try_layer(beam, known[None][: int(on_line)], cost, limit, self._fixed)
             if on_line and (move := next(rest, None)) is not None:
                 known_cost += step(known, move, self._fixed)
-                known[MARK], known[MOVE] = node, move
+                known[LINK], known[MOVE] = node, move
             cost += 1
-        self.nodes += int(control[N_NODES])
-        complete = cost >= control[BEST] and control[DROPPED] == 0
-        found = bool(control[BEST_NODE] >= 0)
+        self.nodes += int(control["nodes"])
+        complete = cost >= control["best"] and control["dropped"] == 0
+        found = bool(control["best_node"] >= 0)
         if found:
             self._line[played:] = _line_of(beam)
-            self._cost = before + int(control[BEST])
+            self._cost = before + int(control["best"])
         self.proved = played == 0 and bool(complete) and (found or bound == self._cost)
         return found
 
@@ -220,22 +208,22 @@ class Shortening:
         """Search until no line can be shorter than the best, or a limit is reached."""
         bound = min(self._cost, MOST_WORTH)
         arrays = best_first.new_open(self._words, self._fixed, bound, self._max_bytes)
-        control, before, status = arrays.control, self.nodes, best_first.PAUSED
+        control, before, status = arrays.control[0], self.nodes, best_first.PAUSED
         while status == best_first.PAUSED and not self._ended:
-            limit = min(int(control[best_first.NODES]) + _STRETCH, self._most_nodes - before)
+            limit = min(int(control["nodes"]) + _STRETCH, self._most_nodes - before)
             status = best_first.search_best(arrays, limit, self._fixed)
-            self.nodes = before + int(control[best_first.NODES])
-        if control[best_first.BEST] < bound:
-            self._line, self._cost = best_first.line_of(arrays), int(control[best_first.BEST])
+            self.nodes = before + int(control["nodes"])
+        if control["best"] < bound:
+            self._line, self._cost = best_first.line_of(arrays), int(control["best"])
         self.proved = status == best_first.DONE and self._cost <= bound
 
 
 def _line_of(beam: Beam) -> list[int]:
     """The moves of the best line that a beam found."""
-    line, node = [int(beam.control[BEST_MOVE])], int(beam.control[BEST_NODE])
-    while beam.nodes[node, 0] >= 0:
-        line.append(int(beam.nodes[node, 1]))
-        node = int(beam.nodes[node, 0])
+    line, node = [int(beam.control["best_move"][0])], int(beam.control["best_node"][0])
+    while beam.origins["node"][node] >= 0:
+        line.append(int(beam.origins["move"][node]))
+        node = int(beam.origins["node"][node])
     return line[::-1]
 
 
@@ -245,8 +233,5 @@ def _moves_of(actions: Sequence[int]) -> list[int]:
     for action in actions:
         if action != STOCK_ACTION:
             card, destination = divmod(action, N_DESTINATIONS)
-            target = {UP: nodes.TO_FOUNDATION, TO_GAP: nodes.TO_GAP}.get(
-                destination, nodes.ONTO + destination - ONTO_SUIT
-            )
-            moves.append(NUMBERS[card] * nodes.TARGETS + target)
+            moves.append(NUMBERS[card] * TARGETS + destination)
     return moves

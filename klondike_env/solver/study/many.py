@@ -1,4 +1,4 @@
-"""Solving many deals, on many cores or machines, with results that are kept as they come."""
+"""Solving many deals, on many cores or machines. Results are kept as they come."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _CHUNK = 20  # deals that a worker solves between two reports
 
 
 class Solved(NamedTuple):
-    """What is kept of the search for one deal."""
+    """The result of one deal, as a file keeps it."""
 
     deal: int
     verdict: str
-    n_actions: int  # of the line that was found, which is not the shortest; 0 without one
+    n_actions: int  # of the line that was found, which is seldom the shortest; 0 without one
     nodes: int
     seconds: float
 
@@ -45,21 +45,21 @@ def solve_many(
     Args:
         deals: deal numbers, each once.
         rules: the rules, or a preset's name.
-        workers: how many share the work. More than one are processes of their own, so a program must call this
+        workers: how many share the work. More than one run in processes of their own, so a program must call this
             below `if __name__ == "__main__":`.
-        backend: where they are: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
-        limits: for each deal; a minute by default. Without a limit of time verdicts are the same everywhere.
-        file: where results are kept as they come, as CSV. If it exists, what it holds is not done again.
+        backend: where they run: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
+        limits: for each deal; a minute by default. Without a time limit verdicts are the same everywhere.
+        file: a CSV file in which results are kept as they come. Deals whose results it holds are not solved again.
         show_progress: whether to show a progress bar, where rich is installed.
 
     Returns:
         The results in the order of the deals.
 
     Raises:
-        ValueError: a deal is no deal number or there twice, the file holds results of other rules or limits,
+        ValueError: a deal is not a deal number or is named twice, the file holds results of other rules or limits,
             or workers or backend is not allowed.
-        DependencyNotInstalled: Ray, or what packs work for other processes, is not installed.
-        WorkerDied: a worker was killed; what is in the file is kept.
+        DependencyNotInstalled: Ray is not installed, or cloudpickle, which several workers need.
+        WorkerDied: a worker was killed; the file keeps the results so far.
     """
     rules = rules_of(rules)
     limits = limits or Limits()
@@ -112,7 +112,7 @@ def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
     """The file of results under these rules and limits.
 
     Raises:
-        ValueError: it exists and tells of others, or is something else.
+        ValueError: the file exists and holds results of others, or is something else.
     """
     return ResultFile(path, {"rules": rules.to_dict(), "limits": asdict(limits)}, Solved._fields, _solved)
 
