@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
+.PHONY: setup test kernels test-slow test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -29,8 +29,17 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/libraries/$*/constraints.txt --editable ".[$*]"
 	@touch $@
 
-test: lint types
+# One core checks types while the other compiles what most tests use.
+test: lint
+	$(MAKE) --jobs=2 types kernels
 	$(BIN)/python -m pytest
+
+kernels: setup
+	$(BIN)/python -m tests.compile_kernels
+
+# The tests that play so many games that `make test` leaves them out.
+test-slow: setup
+	$(BIN)/python -m pytest -n0 -m slow
 
 # TorchRL, Tianshou and Minari.
 test-libraries: .venv-others/.installed

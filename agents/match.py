@@ -31,7 +31,7 @@ class Settings:
     Attributes:
         talon: "draw" (the stock is drawn card by card) or "reach" (seen talon cards played directly).
         no_repeats: whether actions that lead back to a visited position were masked.
-        auto_finish: whether games ended as won once nothing could go wrong any more.
+        auto_finish: whether games ended as won once they were decided.
         stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
         play: "argmax" or "sampled" for a network; None for any other agent.
     """

@@ -1,1 +1,1 @@
-"""Speed, ours and that of peers that are installed, measured side by side: what `klondike bench` runs."""
+"""Speed, ours and that of peers that are installed, measured side by side: `python -m benchmarks`."""

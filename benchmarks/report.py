@@ -1,4 +1,4 @@
-"""The figures of `klondike bench` as tables, for a terminal or as Markdown."""
+"""The figures of the benchmarks as tables, for a terminal or as Markdown."""
 
 from __future__ import annotations
 

@@ -237,7 +237,7 @@ def strength_table(agents: dict[str, AgentResult]) -> str:
         time = f"{agent.ms_per_game:.2g}" if agent.ms_per_game < 10 else f"{agent.ms_per_game:,.0f}"
         interval = f"{percent(agent.interval.low)} to {percent(agent.interval.high)}"
         rows.append((f"`{name}`", percent(agent.win_rate), interval, f"{agent.games:,}", time))
-    return Table(("agent", "won, %", "95 % interval", "deals", "ms for a game"), tuple(rows)).markdown()
+    return Table(("agent", "win rate, %", "95 % interval", "deals", "ms per game"), tuple(rows)).markdown()
 
 
 def agents_page() -> str:
@@ -251,7 +251,7 @@ def agents_page() -> str:
 
 Public test deals, from number 0 on, the same for all agents; time is that of one worker on a shared AMD EPYC.
 
-![Deals won over time for a game, one panel for each variant]({STRENGTH_PICTURE})
+![Win rate over time per game, one panel for each variant]({STRENGTH_PICTURE})
 
 {chr(10).join(f"{table}{chr(10)}" for table in tables)}"""
 
@@ -267,6 +267,7 @@ def pages() -> dict[str, str]:
         "environments/custom.md": environment_page(CUSTOM_ID, None),
         "study.md": study_page(),
         "agents.md": agents_page(),
+        "contributing.md": (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "]("),
     }
 
 

@@ -1,8 +1,7 @@
-"""The Klondike solitaire family as Gymnasium environments: six variants and any rules of your own.
+"""The Klondike solitaire family as Gymnasium environments: the variants in `PRESETS`, and any rules of your own.
 
-Importing this package registers the ids `Klondike/Draw1-v0`, `Klondike/Draw3-v0`,
-`Klondike/Deal1-v0`, `Klondike/Classic-v0`, `Klondike/ThumbAndPouch-v0`,
-`Klondike/ThumbAndPouchWhole-v0` and `Klondike/Custom-v0`, and imports nothing that compiles code.
+Importing this package registers an id for each variant, such as `Klondike/Draw1-v0`, and `Klondike/Custom-v0`. It
+imports nothing that compiles code.
 """
 
 from gymnasium.envs.registration import register, registry

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated, Any
 
 import typer
 from gymnasium.error import DependencyNotInstalled
 from rich.console import Console
-from rich.table import Table
 
+from klondike_env.rules import PRESETS
+from klondike_env.tables import Table, table_console
 from klondike_env.work import WorkerDied
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-_WIDTH_OF_A_FILE = 150  # of a table when the output is no terminal
-
-
-Variant = Annotated[str, typer.Option(help="draw1, draw3, deal1, classic, thumb_and_pouch or thumb_and_pouch_whole")]
+Variant = Annotated[str, typer.Option(help=", ".join(PRESETS))]
 Number = Annotated[str | None, typer.Argument(help="deal number")]
 Source = Annotated[
     str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for input")
@@ -161,8 +156,8 @@ def study(
 ) -> None:
     """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
 
-    Verdicts on many deals come with the package; what they do not tell is solved, and kept in a folder, so that a
-    study that was stopped goes on where it was. Without a game all games with kept verdicts are shown.
+    Verdicts on many deals come with the package; other deals are solved, and results are kept in a folder, so that a
+    study that was stopped resumes. Without a game, all games with kept verdicts are shown.
 
     klondike study
 
@@ -194,7 +189,7 @@ def study(
         table = table_of(lines)
         if plot is not None:
             plot_of(lines).savefig(plot, dpi=150)
-    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table.rich(CAPTION))
+    table_console().print(table.rich(CAPTION))
 
 
 @app.command()
@@ -242,41 +237,26 @@ def advise(
     reach: Annotated[bool, typer.Option("--reach", help="play talon cards directly instead of drawing")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of chance")] = 0,
 ) -> None:
-    """Tell how likely a win is after each legal action, for all that the player can know, with 95 % intervals.
+    """Tell how likely a win is after each legal action, by what the player knows, with 95 % intervals.
 
     Cards that the player has not seen are not looked at; a position may name them ??.
-    It needs the folder agents/ of a checkout.
 
     klondike advise --from position.txt --variant draw3
     """
-    from klondike_env.engine.actions import name  # imports what compiles, as the next one does
+    from klondike_env.agents.advice import Advice  # imports what compiles, as the next ones do
+    from klondike_env.agents.advice import advise as advice_on
+    from klondike_env.engine.actions import name
     from klondike_env.intervals import check_scipy
+
+    def row(advice: Advice) -> tuple[str, ...]:
+        low, high = advice.interval
+        return name(advice.action), f"{advice.chance:.1%}", f"{low:.1%} to {high:.1%}"
 
     with errors_in_one_line():
         check_scipy()
-        advice_of = _from_checkout("klondike_env.agents.advice").advise
-        talon = "reach" if reach else "draw"
         position = _position(number, source, from_format)
-        advice = advice_of(position, variant, samples=samples, talon=talon, seed=seed)
-    table = Table("action", "won, %", "95 % interval")
-    for told in advice:
-        low, high = told.interval
-        table.add_row(name(told.action), f"{told.chance:.1%}", f"{low:.1%} to {high:.1%}")
-    Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE).print(table)
-
-
-def _from_checkout(module: str) -> ModuleType:
-    """A module of the agents, which lie beside the package in a checkout and are not installed with it.
-
-    Raises:
-        ValueError: this is no checkout.
-    """
-    root = Path(__file__).parents[1]
-    if not (root / "agents").is_dir():
-        raise ValueError("the agents do not come with the installed package; run this in a checkout")
-    if str(root) not in sys.path:
-        sys.path.insert(0, str(root))
-    return import_module(module)
+        advice = advice_on(position, variant, samples=samples, talon="reach" if reach else "draw", seed=seed)
+    table_console().print(Table(("action", "win rate", "95 % interval"), tuple(map(row, advice))).rich())
 
 
 @app.command()
@@ -342,55 +322,3 @@ def _read_file(name: str) -> str:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise ValueError(f"cannot read the file {name!r}: {getattr(error, 'strerror', 'it is no text')}") from None
-
-
-@app.command()
-def bench(
-    seconds: Annotated[float, typer.Option(min=0.01, help="time spent on each figure")] = 3.0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="write the figures to this file")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
-    only: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="measure this only: batched, threaded, single, vector, sb3, solver, startup or peers; repeatable"
-        ),
-    ] = None,
-    cold: Annotated[
-        bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
-    ] = False,
-    soak: Annotated[
-        int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
-    ] = 0,
-) -> None:
-    """Measure the speed of random play and of the solver, beside peers that are installed.
-
-    Rates are of one core and of processor time, which other work on the machine disturbs least.
-    benchmarks/suite.py says what each figure is.
-
-    klondike bench --only batched --only peers --json figures.json
-
-    klondike bench --soak 100
-    """
-    from benchmarks.report import markdown_of, notes_of, tables_of
-    from benchmarks.suite import PARTS, run_bench  # imports what compiles
-
-    progress = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    with errors_in_one_line():
-        if json_file is not None and json_file.exists():
-            raise ValueError(f"{json_file} exists; name another file")
-        if json_file is not None and not json_file.parent.is_dir():
-            raise ValueError(f"there is no folder {json_file.parent} to write {json_file.name} to; make it first")
-        with progress.status("measuring") as status:
-            say = status.update if progress.is_terminal else progress.print
-            figures = run_bench(seconds, only or PARTS, cold=cold, soak_millions=soak, say=say)
-    if json_file is not None:
-        json_file.write_text(json.dumps(figures, indent=2) + "\n")
-    for note in notes_of(figures):
-        progress.print(note)
-    if markdown:
-        typer.echo(markdown_of(figures))
-        return
-    console = Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE)
-    for table in tables_of(figures):
-        console.print(table.rich())
-    console.print(figures["machine"])

@@ -12,9 +12,10 @@ from gymnasium import spaces
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.formats import read_deck
+from klondike_env.games import check_legal
 from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import check_legal, check_reset_options, legible_action, split_keywords
+from klondike_env.settings import check_reset_options, legible_action, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):

@@ -15,6 +15,7 @@ from klondike_env.cards import N_CARDS
 from klondike_env.checks import check_choice, check_flag, check_whole_number
 from klondike_env.deals import CUSTOM_DEAL, check_deck, decks_of
 from klondike_env.engine.actions import N_ACTIONS
+from klondike_env.engine.actions import name as action_name
 from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, open_games, step_games
 from klondike_env.engine.determinize import determinize_games, draw_seeds
 from klondike_env.engine.faults import check_record
@@ -422,3 +423,17 @@ def check_limit(name: str, value: Any) -> int | None:
         ValueError: the limit is neither None nor a positive whole number.
     """
     return None if value is None else check_whole_number(name, value, 1, also=", or None for no limit")
+
+
+def check_legal(games: Games, chosen: np.ndarray, rows: np.ndarray) -> None:
+    """Make sure that the chosen actions of some rows are legal.
+
+    Raises:
+        ValueError: one is not; the message names it and the legal ones.
+    """
+    for row in rows:
+        action = int(chosen[row])
+        if not (0 <= action < N_ACTIONS and games.masks[row, action]):
+            named = f"{action} ({action_name(action)})" if 0 <= action < N_ACTIONS else str(action)
+            legal = ", ".join(f"{a} ({action_name(a)})" for a in np.flatnonzero(games.masks[row]).tolist())
+            raise ValueError(f"illegal action {named}; legal: {legal}")

@@ -1,4 +1,4 @@
-"""Intervals of shares: of games won, of deals that can be won. SciPy is imported when one is asked for."""
+"""Confidence intervals of a win rate, or of any other share. SciPy is imported on first use."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ class Interval(NamedTuple):
 
 
 def check_scipy() -> None:
-    """Make sure that intervals can be computed.
+    """Check that intervals can be computed.
 
     Raises:
         DependencyNotInstalled: SciPy is not installed.
     """
     if find_spec("scipy") is None:
-        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[study]'")
+        raise DependencyNotInstalled("intervals need SciPy; run: pip install 'klondike-env[cli]'")
 
 
 def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> Interval:
-    """Wilson score interval of a win rate, within 0 to 1.
+    """The Wilson score interval of a win rate, within 0 to 1.
 
     Raises:
         ValueError: no games, or wins not within 0 to games.
@@ -46,7 +46,7 @@ def wilson_interval(wins: int, games: int, confidence: float = CONFIDENCE) -> In
 
 
 def interval_with_unknown(wins: int, unknown: int, games: int, confidence: float = CONFIDENCE) -> Interval:
-    """The interval where some results are not known: its lower bound counts them all as lost, its upper as won.
+    """The interval if some results are unknown: the lower bound counts them all as lost, the upper bound as won.
 
     Raises:
         ValueError: no games, or wins and unknown not within 0 to games.

@@ -1,4 +1,4 @@
-"""Results that are kept line by line as they come, so that a run that was killed goes on where it was."""
+"""Results that are kept line by line as they come, so that a run that was killed can be resumed."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from typing import Any, Generic, TypeVar
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
+# Words of older files: former -> present.
+_RENAMED = {"visits": "nodes"}
+
 
 class ResultFile(Generic[Row]):
-    """Results as CSV; the first line tells how they were made.
+    """Results as CSV; the first line says how they were made.
 
     Args:
         path: the file; made if it does not exist, with its folder.
         about: JSON-able; what all results of the file have in common, such as {"rules": ..., "limits": ...}.
         fields: the names of a row's fields.
-        read_row: makes a row of its fields as text; raises ValueError where they are none.
+        read_row: makes a row of its fields as text; raises ValueError if they do not make one.
 
     Raises:
-        ValueError: the file exists and tells of something else, or is no such file.
+        ValueError: the file exists and holds results made in another way, or is not a file of results.
     """
 
     def __init__(
         self, path: Path, about: dict[str, Any], fields: Sequence[str], read_row: Callable[[list[str]], Row]
     ) -> None:
         self._path, self._read_row = path, read_row
-        first_line = f"# {json.dumps(about)}"
         if not path.exists() or path.stat().st_size == 0:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{first_line}\n{','.join(fields)}\n")
-        elif path.read_text().splitlines()[0] != first_line:
+            path.write_text(f"# {json.dumps(about)}\n{','.join(fields)}\n")
+        elif _told(path) != about:
             raise ValueError(
                 f"{path} holds results of other {' or '.join(about)}, or something else; name another file"
             )
 
     def read(self) -> list[Row]:
-        """What is there; a line that was cut off when a program was killed is dropped from the file.
+        """All results so far. A last line that was cut off when a program was killed is dropped from the file.
 
         Raises:
-            ValueError: another line is no result.
+            ValueError: another line is not a result.
         """
         text = self._path.read_text()
         whole = text[: text.rfind("\n") + 1]
@@ -53,7 +55,7 @@ class ResultFile(Generic[Row]):
         try:
             return self._read_row(next(csv.reader([line])))
         except (ValueError, StopIteration):
-            raise ValueError(f"{self._path}, line {number}: {line!r} is no result; mend or remove it") from None
+            raise ValueError(f"{self._path}, line {number}: {line!r} is no result; correct or remove it") from None
 
     def append(self, rows: Sequence[Row]) -> None:
         """Add results."""
@@ -62,16 +64,31 @@ class ResultFile(Generic[Row]):
 
 
 def about(path: Path) -> dict[str, Any]:
-    """What the first line of a file of results tells.
+    """What the first line of a file of results says about all of them.
 
     Raises:
         ValueError: there is no such file, or it is something else.
     """
+    told = _told(path)
+    if told is None:
+        raise ValueError(f"{path} is no file of results; name one that was written as results came")
+    return told
+
+
+def _told(path: Path) -> dict[str, Any] | None:
+    """What the first line says, None if it says nothing."""
     try:
         with path.open() as file:
-            told = json.loads(file.readline().removeprefix("# "))
-        if isinstance(told, dict):
-            return told
+            told = read_about(file.readline().removeprefix("# "))
     except (OSError, ValueError):
-        pass
-    raise ValueError(f"{path} is no file of results; name one that was written as results came")
+        return None
+    return told if isinstance(told, dict) else None
+
+
+def read_about(text: str) -> Any:
+    """What a file says about its results, from JSON; the words of older files are replaced by the present ones.
+
+    Raises:
+        ValueError: it is not JSON.
+    """
+    return json.loads(text, object_pairs_hook=lambda pairs: {_RENAMED.get(key, key): value for key, value in pairs})

@@ -180,17 +180,3 @@ def legible_actions(chosen: Any) -> np.ndarray:
     array = array.astype(np.int64)
     array[array == NO_ACTION] = actions.RESIGN
     return array
-
-
-def check_legal(games: Games, chosen: np.ndarray, rows: np.ndarray) -> None:
-    """Make sure that the chosen actions of some rows are legal.
-
-    Raises:
-        ValueError: one is not; the message names it and the legal ones.
-    """
-    for row in rows:
-        action = int(chosen[row])
-        if not (0 <= action < actions.N_ACTIONS and games.masks[row, action]):
-            named = f"{action} ({actions.name(action)})" if 0 <= action < actions.N_ACTIONS else str(action)
-            legal = ", ".join(f"{a} ({actions.name(a)})" for a in np.flatnonzero(games.masks[row]).tolist())
-            raise ValueError(f"illegal action {named}; legal: {legal}")

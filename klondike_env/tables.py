@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import rich.table
+if TYPE_CHECKING:  # rich comes with the extra `cli`, and Markdown does without
+    import rich.console
+    import rich.table
+
+_WIDTH_OF_A_FILE = 150  # columns of text, where the output is no terminal
 
 
 @dataclass(frozen=True)
@@ -21,9 +27,18 @@ class Table:
 
     def rich(self, caption: str | None = None) -> rich.table.Table:
         """The table for a terminal."""
-        table = rich.table.Table(caption=caption)
+        from rich.table import Table as RichTable
+
+        table = RichTable(caption=caption)
         for index, header in enumerate(self.headers):
             table.add_column(header.replace("`", ""), justify="right" if index else "left")
         for row in self.rows:
             table.add_row(*(cell.replace("`", "") for cell in row))
         return table
+
+
+def table_console() -> rich.console.Console:
+    """The standard output, as wide as the terminal, or as a file may be."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE)

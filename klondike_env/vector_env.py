@@ -17,9 +17,10 @@ from klondike_env.checks import check_choice, check_whole_number, whole_number
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import OUTCOME_NAMES, PLAYING, TRUNCATED
 from klondike_env.formats import read_deck
+from klondike_env.games import check_legal
 from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import check_legal, check_reset_options, legible_actions, split_keywords
+from klondike_env.settings import check_reset_options, legible_actions, split_keywords
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
 _ARGUMENTS = ("autoreset_mode", "render_mode", "threads")

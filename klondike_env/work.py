@@ -1,8 +1,14 @@
-"""Sharing work: one function over many chunks, in this process, in several, or on the machines of a Ray cluster."""
+"""Sharing work: one function over many chunks, in this process, in several, or on the machines of a Ray cluster.
+
+The pools are our own, for joblib does two things otherwise. Its generators take chunks ahead of what the caller has
+seen, where ours take one when a worker is free; and its workers finish what they are at when the program is killed,
+where ours end with it.
+"""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from abc import ABC, abstractmethod
@@ -14,7 +20,6 @@ from itertools import islice
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, TypeVar
 
-import cloudpickle
 from gymnasium.error import DependencyNotInstalled
 
 from klondike_env.checks import check_choice, check_whole_number
@@ -26,7 +31,7 @@ Result = TypeVar("Result")
 
 
 class WorkerDied(RuntimeError):
-    """A worker ended before its work was done."""
+    """A worker process ended before its work was done."""
 
 
 def share(
@@ -38,25 +43,25 @@ def share(
 ) -> Iterator[Result]:
     """Apply a function to every chunk.
 
-    The next chunk is taken when a worker is free for it, so `chunks` may depend on the results so far. Nothing new
-    begins once the iterator is closed, or left by an exception such as that of Ctrl-C.
+    A chunk is taken only when a worker is free for it, so `chunks` may depend on the results so far. No chunk is begun
+    once the iterator is closed, or left by an exception such as that of Ctrl-C.
 
     Args:
-        function: what is done with a chunk.
+        function: called with each chunk.
         chunks: the work.
-        workers: chunks that are worked on at a time.
-        backend: "processes" of this machine, or "ray": a Ray cluster that is up, else one that is started here for
-            the time being. One worker is this process itself, unless it is of Ray. More start anew, so that a program
-            that shares work must do so below `if __name__ == "__main__":`.
+        workers: how many chunks are worked on at a time.
+        backend: "processes" of this machine, or "ray": a Ray cluster that is up, else one that is started here and
+            ends with the iterator. One worker is this process itself, unless it is of Ray. More are new processes that
+            import the program, so it must share work below `if __name__ == "__main__":`.
 
     Returns:
-        The results as they are ready.
+        The results in the order in which they are ready.
 
     Raises:
         ValueError: workers or backend is not allowed, or the function cannot be sent to other processes.
-        DependencyNotInstalled: Ray is not installed.
-        WorkerDied: from the iterator; a worker was killed. Results that are ready come first.
-        Exception: from the iterator; whatever the function raised. Results that are ready come first.
+        DependencyNotInstalled: Ray is not installed, or cloudpickle, which several workers need.
+        WorkerDied: from the iterator, after the results that are ready: a worker was killed.
+        Exception: from the iterator, after the results that are ready: whatever the function raised.
     """
     check_whole_number("workers", workers, 1)
     check_choice("backend", backend, BACKENDS)
@@ -91,11 +96,18 @@ def _results(pool: _Pool[Any], chunks: Iterator[Any], workers: int) -> Iterator[
 
 
 def packed(what: str, value: Any) -> bytes:
-    """A value as other processes can unpack it; `what` it is called if not.
+    """A value as bytes that other processes can unpack; an error calls it `what`.
 
     Raises:
         ValueError: it cannot be sent to other processes.
+        DependencyNotInstalled: cloudpickle is not installed.
     """
+    try:
+        import cloudpickle
+    except ImportError as error:
+        raise DependencyNotInstalled(
+            "several workers need cloudpickle; run: pip install 'klondike-env[cli]', or use one worker"
+        ) from error
     try:
         return cloudpickle.dumps(value)
     except Exception as error:  # pickling calls code of whoever wrote the objects
@@ -108,14 +120,14 @@ def _call(packed: bytes, chunk: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> Callable[[Any], Any]:
-    return cloudpickle.loads(packed)
+    return pickle.loads(packed)  # which cloudpickle wrote for it
 
 
 Ticket = TypeVar("Ticket")
 
 
 class _Pool(ABC, Generic[Ticket]):
-    """Workers; what they are working on is `running`."""
+    """Workers, with a ticket in `running` for each chunk that they are working on."""
 
     def __init__(self) -> None:
         self.running: set[Ticket] = set()
@@ -126,15 +138,15 @@ class _Pool(ABC, Generic[Ticket]):
 
     @abstractmethod
     def wait(self) -> Iterable[Ticket]:
-        """Wait until something that is running has ended; all that has, no longer running."""
+        """Wait until a chunk is done; return the tickets of all that are, which are no longer running."""
 
     @abstractmethod
     def result(self, ticket: Ticket) -> Any:
-        """The result of what has ended; raises what the function raised, or WorkerDied."""
+        """The result of a chunk that is done; raises what the function raised, or WorkerDied."""
 
     @abstractmethod
     def close(self) -> None:
-        """Begin nothing more, and let the workers go."""
+        """Begin no more chunks, and end the workers."""
 
     def __enter__(self) -> _Pool[Ticket]:
         return self
@@ -144,7 +156,7 @@ class _Pool(ABC, Generic[Ticket]):
 
 
 class _Processes(_Pool["Future[Any]"]):
-    """Processes of this machine, started anew: a copy of this one could not use threads that libraries have here."""
+    """New processes of this machine: a fork of this one could not use threads that libraries have started here."""
 
     def __init__(self, packed: bytes, workers: int) -> None:
         super().__init__()
@@ -172,7 +184,7 @@ class _Processes(_Pool["Future[Any]"]):
 
 
 def _follow_the_parent() -> None:
-    """Let this process end with Ctrl-C, without a word, and when the one that started it has gone, even killed."""
+    """End this process silently on Ctrl-C, and when the process that started it has ended, even if killed."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the cores are shared by processes
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_after_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""`klondike bench`: the form of its figures; how high they are is for people to judge."""
+"""`python -m benchmarks`: the form of its figures; how high they are is for people to judge."""
 
 import json
 import os
@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks import soak, solving, startup
+from benchmarks.__main__ import app
 from benchmarks.clock import rates
 from benchmarks.ours import threaded
 from benchmarks.peers import PEERS
 from benchmarks.process import answer_of
 from benchmarks.report import markdown_of, notes_of
-from klondike_env.cli import app
 from klondike_env.machine import cores
 from klondike_env.rules import PRESETS
 
@@ -70,7 +70,7 @@ class Solitaire:
 
 
 def bench(*arguments):
-    return CliRunner().invoke(app, ["bench", "--seconds", "0.01", *arguments])
+    return CliRunner().invoke(app, ["--seconds", "0.01", *arguments])
 
 
 def figures_of(file: Path, *arguments):
@@ -90,7 +90,7 @@ def test_every_variant_is_measured_and_written_to_a_file_that_is_not_overwritten
     assert figures["machine"]["versions"]["numpy"]
     assert figures["seconds"] == 0.01
     again = bench("--json", str(file))
-    assert (again.exit_code, again.stderr) == (2, f"klondike: {file} exists; name another file\n")
+    assert (again.exit_code, again.stderr) == (2, f"benchmarks: {file} exists; name another file\n")
 
 
 def test_threads_are_compared_with_one():
@@ -145,7 +145,7 @@ def test_a_soak_tells_how_far_it_is(monkeypatch):
 def test_what_cannot_be_measured_is_refused_in_one_line(monkeypatch, tmp_path):
     unknown = bench("--only", "bathed")
     known = "batched, threaded, single, vector, sb3, solver, startup, peers"
-    assert (unknown.exit_code, unknown.stderr) == (2, f"klondike: there is no part 'bathed'; known: {known}\n")
+    assert (unknown.exit_code, unknown.stderr) == (2, f"benchmarks: there is no part 'bathed'; known: {known}\n")
     nowhere = bench("--json", str(tmp_path / "missing" / "figures.json"))
     assert nowhere.exit_code == 2
     assert nowhere.stderr.endswith("missing to write figures.json to; make it first\n")

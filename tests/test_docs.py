@@ -30,14 +30,14 @@ SECTIONS = [
 ]
 
 
-def load_pages():
-    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "pages.py")
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-SITE = load_pages()
+SITE = load("pages")
 PAGES = SITE.pages()
 
 
@@ -100,7 +100,8 @@ def test_win_rates_of_the_readme_are_kept_results():
 
 
 def test_every_page_is_reached_from_the_menu_and_every_example_is_shown():
-    menu = (ROOT / "mkdocs.yml").read_text()
+    entries = [f": {page}" for entry in load("menu").environment_entries() for page in entry.values()]
+    menu = "\n".join([(ROOT / "mkdocs.yml").read_text(), *entries])
     written = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     for page in written | set(PAGES):
         assert re.search(rf"[:-] {re.escape(page)}$", menu, re.MULTILINE), page

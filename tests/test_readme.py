@@ -1,5 +1,6 @@
 """What the README says is what the code does."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -33,6 +34,53 @@ def test_sizes_ids_and_options_are_those_of_the_code():
         assert f"`{name}`" in README
     for name in SETTING_NAMES:
         assert f"| `{name}` |" in README
+
+
+def map_of_the_tree():
+    """The paths that each line of the README's map names, from the root."""
+    (tree,) = re.findall(r"^```\n(klondike_env/ .*?)^```", README, re.MULTILINE | re.DOTALL)
+    folders = {0: ""}
+    for line in tree.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if indent in folders:  # else the words of the line before go on
+            named = re.match(r"\s*(\S+(?: \S+\.py)*)", line)[1].split()
+            folders[indent + 2] = folders[indent] + named[0]
+            yield [folders[indent] + name for name in named]
+
+
+def imports_of(file):
+    """The modules of the package that a file imports, at its top or in a function."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_every_path_of_the_map_exists():
+    for paths in map_of_the_tree():
+        assert all((ROOT / path).exists() for path in paths), paths
+
+
+def test_every_line_of_the_map_depends_on_lines_above_it_only():
+    place = {}  # module or package -> its line
+    for line, paths in enumerate(map_of_the_tree()):
+        for path in paths:
+            name = path.removesuffix(".py").rstrip("/").replace("/", ".")
+            place[re.sub("^agents", "klondike_env.agents", name)] = line
+    checked = {name for name in place if name.startswith("klondike_env.") and name.count(".") == 1}
+    files = {name: ROOT / name.replace("klondike_env.agents", "agents").replace(".", "/") for name in checked}
+    for name, path in files.items():
+        for file in path.rglob("*.py") if path.is_dir() else [path.with_suffix(".py")]:
+            used = {".".join(module.split(".")[:2]) for module in imports_of(file)}
+            assert not [module for module in used & checked if place[module] > place[name]], file
+
+
+def test_terms_are_those_of_the_glossary():
+    glossary = (ROOT / "docs" / "glossary.md").read_text()
+    (terms,) = re.findall(r"^## Terms\n(.*?)^The", README, re.MULTILINE | re.DOTALL)
+    for term in re.findall(r"^\| ([\w ]+) \|", terms, re.MULTILINE):
+        assert re.search(rf"^\| [^|]*\b{term}\b[^|]* \|", glossary, re.MULTILINE), term
 
 
 def test_the_commands_named_exist():

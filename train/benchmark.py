@@ -1,12 +1,12 @@
-"""The main job: train PPO on every variant, let it and the baselines play the same deals, report.
+"""The main job: train PPO on every game, let it and the baselines play the same deals, report.
 
     python -m train.benchmark                                         # configs/benchmark/quick.yaml
     python -m train.benchmark --config configs/benchmark/standard.yaml
     python -m train.benchmark --name small deals=1000 ppo.minutes=0.5
 
-A benchmark lives in `runs/<name>`. Killed and started again with the same configuration it goes on
-where it was, a training at its last checkpoint. Once finished it is never touched: the next run of that
-name goes to `runs/<name>-2`.
+A benchmark is kept in `runs/<name>`. If it is killed and started again with the same configuration, it resumes where
+it was, a training at its last checkpoint. A finished benchmark is never changed: the next run of that name goes to
+`runs/<name>-2`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from rich.console import Console
 from klondike_env.agents.base import PlayMode
 from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
-from klondike_env.rules import PRESETS, Rules
 from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.console import table_console
 from train.files import write_atomically
@@ -38,27 +37,27 @@ from train.words import PPO, headline, minutes, ppo_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
-TRAINING_FILE = "training.json"  # is there once a training can be resumed
+TRAINING_FILE = "training.json"  # exists once a training can be resumed
 
 
 class Trainer(Protocol):
     """What trains: `train.ppo.train`."""
 
     def __call__(self, config: PpoConfig, *, resume: bool = False) -> RunResult:
-        """Train, or go on with the training in `config.directory`."""
+        """Train, or resume the training in `config.directory`."""
 
 
 class Evaluator(Protocol):
     """What lets agents play: `train.evaluate.evaluate`; results call agents by their names here."""
 
     def __call__(self, agents: Sequence[str], variant: str, deals: int, *, file: Path | None = None) -> Evaluation:
-        """Let agents play the first test deals, keeping games in a file as they come."""
+        """Let agents play the first test deals; games are written to a file as they end."""
 
 
 def run_benchmark(
     config: BenchmarkConfig, directory: Path, trainer: Trainer, evaluator: Evaluator, command: str, console: Console
 ) -> BenchmarkResult:
-    """Train, evaluate and report, going on where an earlier call with this directory stopped.
+    """Train, evaluate and report; resume where an earlier call with this directory stopped.
 
     Args:
         config: what to run.
@@ -69,20 +68,13 @@ def run_benchmark(
         console: where progress and tables go.
 
     Raises:
-        ConfigError: the configuration of a training cannot be used; nothing has been trained then.
+        ConfigError: the configuration of a training cannot be used; then nothing has been trained.
     """
     trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
     save_config(config, directory / CONFIG_FILE)
-    first_with: dict[Rules, VariantResult] = {}
-    results = []
-    for variant in config.variants:
-        rules = PRESETS[variant]
-        if rules in first_with:
-            result = _share(first_with[rules], variant, console)
-        else:
-            result = _finish_variant(config, trainings[variant], directory, trainer, evaluator, console)
-            first_with[rules] = result
-        results.append(result)
+    results = [
+        _finish_variant(config, training, directory, trainer, evaluator, console) for training in trainings.values()
+    ]
     benchmark = BenchmarkResult(
         name=directory.name,
         command=command,
@@ -135,7 +127,7 @@ def _finish_variant(
     evaluation = _evaluate(config, training, run, evaluator)
     planning = _plan(config, variant, directory / f"{variant}.planners.csv", evaluator)
     seconds = run.seconds + time.perf_counter() - start
-    result = VariantResult(evaluation=evaluation, run=run, trained_as=variant, seconds=seconds, planning=planning)
+    result = VariantResult(evaluation=evaluation, run=run, seconds=seconds, planning=planning)
     write_atomically(finished, result.model_dump_json(indent=2) + "\n")
     console.print(evaluation_table(evaluation))
     if planning:
@@ -148,7 +140,7 @@ def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Conso
         return RunResult.model_validate_json(finished.read_text())
     resume = (training.directory / TRAINING_FILE).exists()
     if resume:
-        console.print(f"Going on with the training in {training.directory}")
+        console.print(f"Resuming the training in {training.directory}")
     elif training.directory.exists():
         console.print(f"Removing {training.directory}, a training that was killed before its first checkpoint")
         shutil.rmtree(training.directory)
@@ -166,16 +158,10 @@ def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, eval
 
 
 def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluator) -> Evaluation | None:
-    """The agents that think for longer, beside the baselines on the same deals."""
+    """The agents that plan, and the baselines on the same deals."""
     if not config.planners:
         return None
     return evaluator([*config.agents, *config.planners], variant, config.planner_deals, file=file)
-
-
-def _share(result: VariantResult, variant: str, console: Console) -> VariantResult:
-    console.print(f"{title_of(variant)}: the rules of {title_of(result.variant)}, so the same network and games")
-    evaluation = result.evaluation.model_copy(update={"variant": variant})
-    return result.model_copy(update={"evaluation": evaluation, "seconds": 0.0})
 
 
 def _print_summary(benchmark: BenchmarkResult, report: Path, console: Console) -> None:
@@ -213,7 +199,7 @@ def main(
     config: Annotated[Path, typer.Option(help="YAML file of a benchmark")] = QUICK,
     name: Annotated[str | None, typer.Option(help="name of the run instead of the file's")] = None,
 ) -> None:
-    """Train PPO on every variant, let it and the baselines play the same deals, and report."""
+    """Train PPO on every game, let it and the baselines play the same deals, and report."""
     console = table_console()
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])

@@ -29,7 +29,7 @@ from pydantic_core import ErrorDetails
 
 from klondike_env.agents.base import PlayMode, Talon
 from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
-from klondike_env.rules import PRESETS, RULE_FIELDS, Rules
+from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
 
 
@@ -65,8 +65,8 @@ class EnvConfig(Config):
 
     Attributes:
         talon: "draw", "reach", or "auto": reach where redeals are unlimited, draw elsewhere.
-        no_repeats: mask plays that lead back to a position visited since the last progress.
-        auto_finish: end a game as won once nothing can go wrong any more.
+        no_repeats: mask actions that lead back to a position visited since the last progress.
+        auto_finish: end a game as won once it is decided.
         stall_limit: steps in a row without progress that end a game in training. Far below the
             environment's default, with which four of five frames are spent in games that are lost
             already. Evaluation plays on to 250, which is worth two points to a trained draw-1 policy.
@@ -91,7 +91,7 @@ class PpoConfig(Config):
     """One training run of masked PPO.
 
     Attributes:
-        variant: preset whose game is learnt.
+        variant: the preset that is learned.
         rules: fields of `Rules` that differ from that preset, such as `{draw_count: 2}`.
         env: environment options.
         n_games: games played side by side.
@@ -164,7 +164,7 @@ class PpoConfig(Config):
 
     @property
     def game(self) -> Rules:
-        """The rules of the game that is learnt."""
+        """The rules of the game that is learned."""
         return _rules_from(self.variant, self.rules)
 
     @property
@@ -183,18 +183,18 @@ class BenchmarkConfig(Config):
 
     Attributes:
         name: of the run, kept in `runs/<name>`.
-        variants: presets, in the order of the table; those with equal rules are trained once.
+        variants: presets, in the order of the table; no aliases, which would be trained twice.
         agents: baselines, by the names that `train.evaluate` knows.
         deals: test deals that every agent plays, from number 0 on.
-        planners: agents that think for longer, by name.
-        planner_deals: test deals that these play, and the baselines beside them, from number 0 on.
-        ppo_configs: directory whose `<variant>.yaml` each training starts from.
+        planners: agents that plan, by name.
+        planner_deals: test deals that planners and baselines play together, from number 0 on.
+        ppo_configs: directory whose `<variant>.yaml` each training starts from, or from the defaults without one.
         ppo: overrides of those files, for all variants.
         per_variant: variant -> further overrides for it alone.
     """
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
-    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(PRESETS)
+    variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(DISTINCT_PRESETS)
     agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned")
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
@@ -214,6 +214,8 @@ class BenchmarkConfig(Config):
     @model_validator(mode="after")
     def _known_variants(self) -> BenchmarkConfig:
         for variant in (*self.variants, *self.per_variant):
+            if variant in ALIASES:
+                raise ValueError(f"{variant} is {ALIASES[variant]} under another name; name that")
             _check_variant(variant)
         return self
 
@@ -226,16 +228,18 @@ class BenchmarkConfig(Config):
         """The training run for a variant: its file, overridden by `ppo`, then by `per_variant`.
 
         Args:
-            variant: the preset to be learnt.
+            variant: the preset to be learned.
             directory: of the benchmark; the training is kept in `ppo_<variant>` there.
 
         Raises:
             ConfigError: the file or one of the overrides cannot be used.
         """
+        if not self.ppo_configs.is_dir():
+            raise ConfigError(f"there is no directory {self.ppo_configs}; ppo_configs names one with YAML files")
         file = self.ppo_configs / f"{variant}.yaml"
         own = {"variant": variant, "run_dir": str(directory / f"ppo_{variant}")}
         values: dict[str, Any] = {}
-        for layer in (_read_yaml(file), self.ppo, self.per_variant.get(variant, {}), own):
+        for layer in (_read_yaml(file) if file.exists() else {}, self.ppo, self.per_variant.get(variant, {}), own):
             values = _merge(values, layer)
         source = f"benchmark {self.name}, ppo of {variant}"
         config = _validate(PpoConfig, values, source)

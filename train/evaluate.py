@@ -1,4 +1,4 @@
-"""How often agents win: the same deals for all of them, intervals, and a comparison deal by deal.
+"""Win rates of agents on the same deals, with intervals and paired comparisons.
 
     python -m train.evaluate --variant draw1 --agent collins --agent random --deals 40000 --json result.json
 
@@ -7,9 +7,9 @@ or from Python
     evaluation = evaluate(["collins", MyAgent()], "draw1", 40_000)
     evaluation.agents["collins"].win_rate
 
-Deals are 0 to N - 1, the first of the public test deals. Every figure counts a game as won once
-nothing is face down and the talon is free (`auto_finish`), and as stalled after 250 steps without
-progress. Each agent meets the game in its own talon mode, which results state.
+Deals are 0 to N - 1, the first of the public test deals. Every figure counts a game as won once it is decided
+(`auto_finish`), and as stalled after 250 steps without progress. Each agent draws in its own way (`talon`), which
+results state.
 """
 
 from __future__ import annotations
@@ -167,10 +167,10 @@ def main(
     deals: Annotated[int, typer.Option(help="play the test deals 0 to N - 1")] = 40_000,
     json: Annotated[
         Path | None,
-        typer.Option(help="write the results to this file; until then games are kept beside it, to be gone on with"),
+        typer.Option(help="write the results to this file; games are kept beside it until then"),
     ] = None,
     picture: Annotated[
-        Path | None, typer.Option(help="draw win rates over time for a game into this file, as PNG")
+        Path | None, typer.Option(help="draw win rates over time per game into this file, as PNG")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="replace these files if they exist")] = False,
     seed: Annotated[int, typer.Option(min=0, help="of the agents' chance")] = 0,
@@ -180,7 +180,7 @@ def main(
 ) -> None:
     """Let agents play the same deals, and compare them.
 
-    With --json an evaluation that was killed goes on where it was when the same is run again.
+    With --json, an evaluation that was killed resumes when the same command is run again.
     """
     for file in (json, picture):
         if file is not None:

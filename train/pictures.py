@@ -1,4 +1,4 @@
-"""Pictures of results: who wins how many deals, how PPO learns, and what time for thinking is worth."""
+"""Pictures of results: win rates, learning curves, and strength against time."""
 
 from __future__ import annotations
 
@@ -23,19 +23,18 @@ _PANELS_PER_ROW = 3
 def win_rates_figure(variants: Sequence[VariantResult]) -> Figure:
     """Bars with 95 % intervals, one panel per variant, each with its own scale."""
     figure, panels = _panels(len(variants), height=2.3)
-    figure.suptitle("Deals won, in percent, with 95 % intervals (each panel has its own scale)")
+    figure.suptitle("Win rates in percent, with 95 % intervals (each panel has its own scale)")
     for panel, result in zip(panels, variants, strict=True):
         _draw_bars(panel, result.evaluation)
-        panel.set_title(_panel_title(result), fontsize=11)
+        panel.set_title(title_of(result.variant), fontsize=11)
     return figure
 
 
 def learning_curves_figure(variants: Sequence[VariantResult]) -> Figure:
-    """Win rate on validation deals over frames with its 95 % band, one panel per network trained."""
-    trained = [result for result in variants if not result.is_shared]
-    figure, panels = _panels(len(trained), height=2.9)
-    figure.suptitle("Validation deals won while PPO learns, in percent, with 95 % band")
-    for panel, result in zip(panels, trained, strict=True):
+    """Win rate on validation deals over frames with its 95 % band, one panel per variant."""
+    figure, panels = _panels(len(variants), height=2.9)
+    figure.suptitle("Win rate of PPO on validation deals while it learns, in percent, with 95 % band")
+    for panel, result in zip(panels, variants, strict=True):
         _draw_curve(panel, result)
     return figure
 
@@ -47,7 +46,7 @@ def strength_figure(variants: Mapping[str, Mapping[str, AgentResult]]) -> Figure
         variants: variant -> name -> result; what comes before a colon in a name is the agent, the rest a setting.
     """
     figure, panels = _panels(len(variants), height=2.9)
-    figure.suptitle("Deals won over time for a game, in percent, with 95 % intervals")
+    figure.suptitle("Win rate over time per game, in percent, with 95 % intervals")
     kinds = dict.fromkeys(_kind_of(name) for agents in variants.values() for name in agents)
     colours = _colours(list(kinds))
     for panel, (variant, agents) in zip(panels, variants.items(), strict=True):
@@ -67,12 +66,6 @@ def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     for panel in panels:
         panel.spines[["top", "right"]].set_visible(False)
     return figure, panels
-
-
-def _panel_title(result: VariantResult) -> str:
-    if not result.is_shared:
-        return title_of(result.variant)
-    return f"{title_of(result.variant)} (same rules as {title_of(result.trained_as)})"
 
 
 def _draw_bars(panel: Axes, evaluation: Evaluation) -> None:
@@ -119,7 +112,7 @@ def _draw_strength(panel: Axes, agents: Mapping[str, AgentResult], colours: Mapp
         times, rates = [result.ms_per_game for result in results], [100 * result.win_rate for result in results]
         panel.errorbar(times, rates, yerr=_margins(results), color=colours[kind], fmt="o-", ms=4, lw=1, label=kind)
     panel.set_xscale("log")
-    panel.set_xlabel("milliseconds for a game, of one worker")
+    panel.set_xlabel("milliseconds per game, on one worker")
     panel.set_ylim(0, 105 * max(result.interval.high for result in agents.values()))
 
 

@@ -43,8 +43,8 @@ CONFIG_FILE = "config.yaml"
 WEIGHTS_FILE = "policy.safetensors"
 CHECKPOINT_FILE = "checkpoint.zip"
 TRAINING_FILE = "training.json"
-_BAR = 1000  # parts of the progress bar
-_RECENT_GAMES = 2000  # games that the win rate of the progress bar looks back on
+_BAR = 1000  # steps of the progress bar
+_RECENT_GAMES = 2000  # games that count for the win rate on the progress bar
 
 
 class Trained(BaseModel):
@@ -165,7 +165,7 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
 
     Args:
         config: what to train.
-        resume: go on with the run in `config.directory` instead of starting one there.
+        resume: resume the run in `config.directory` instead of starting one there.
         console: where the progress bar goes.
 
     Raises:
@@ -313,7 +313,7 @@ def main(
         list[str] | None, typer.Argument(help="key=value, such as frames=2e6", metavar="[KEY=VALUE]...")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="YAML file of overrides")] = None,
-    resume: Annotated[Path | None, typer.Option(help="directory of a run to go on with")] = None,
+    resume: Annotated[Path | None, typer.Option(help="directory of a run to resume")] = None,
 ) -> None:
     """Train a masked PPO policy."""
     console = Console()
@@ -324,7 +324,7 @@ def main(
             settings = load_config(PpoConfig, config, overrides or [])
         result = train(settings, resume=resume is not None, console=console)
     except KeyboardInterrupt:
-        console.print(f"Stopped and saved; go on with: python -m train.ppo --resume {settings.directory}")
+        console.print(f"Stopped and saved; resume with: python -m train.ppo --resume {settings.directory}")
         raise typer.Exit(130) from None
     except (ConfigError, OSError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)

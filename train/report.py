@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from klondike_env.rules import aliases_of
 from train.files import write_atomically
 from train.pictures import learning_curves_figure, png, strength_figure, win_rates_figure
 from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, VariantResult
@@ -57,13 +58,12 @@ def comparison_table(evaluation: Evaluation) -> Table:
 def summary_table(variants: Sequence[VariantResult]) -> Table:
     """Win rates of all variants and agents in one table, for the terminal."""
     headings, rows = _summary(variants)
-    table = Table(title="Deals won, in percent, with 95 % intervals")
+    table = Table(title="Win rates in percent, with 95 % intervals")
     for heading in headings:
         table.add_column(heading, justify="left" if heading in ("variant", "PPO is") else "right")
     for row in rows:
         table.add_row(*row)
-    for note in _shared_notes(variants):
-        table.caption = f"{table.caption}\n{note}" if table.caption else note
+    table.caption = _alias_note(variants)
     return table
 
 
@@ -96,9 +96,8 @@ def _summary(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[st
     rows = []
     for result in variants:
         agents = result.evaluation.agents
-        mark = " *" if result.is_shared else ""
         cells = [rate_with_margin(agents[name]) if name in agents else "" for name in names]
-        rows.append([title_of(result.variant) + mark, *cells, _standing(result.evaluation)])
+        rows.append([title_of(result.variant), *cells, _standing(result.evaluation)])
     return headings, rows
 
 
@@ -109,20 +108,20 @@ def _standing(evaluation: Evaluation) -> str:
     return "; ".join(f"{words[key]} {', '.join(groups[key])}" for key in words if key in groups) or "above all"
 
 
-def _shared_notes(variants: Sequence[VariantResult]) -> list[str]:
-    return [
-        f"* {title_of(result.variant)} has the rules of {title_of(result.trained_as)}: "
-        "trained and played once, the figures are the same games."
+def _alias_note(variants: Sequence[VariantResult]) -> str:
+    """Which other names the games have, one sentence each."""
+    return " ".join(
+        f"{title_of(alias).capitalize()} is {title_of(result.variant)} under another name."
         for result in variants
-        if result.is_shared
-    ]
+        for alias in aliases_of(result.variant)
+    )
 
 
 # --- the report ----------------------------------------------------------------------------------
 
 
 def write_report(result: BenchmarkResult, directory: Path) -> Path:
-    """Write pictures, report and results into `directory`, `results.json` last; the path of the report.
+    """Write pictures, report and results into `directory`, `results.json` last. Returns the path of the report.
 
     Raises:
         FileExistsError: the directory holds results already.
@@ -143,11 +142,11 @@ def report_text(result: BenchmarkResult) -> str:
         f"# Benchmark {result.name}",
         f"Made by `{result.command}` in {minutes(result.seconds)} of training and games, {result.finished}.",
         f"**{headline(result.variants)}**",
-        "## Deals won",
+        "## Win rates",
         _markdown_table(*_summary(result.variants)),
-        "\n".join(_shared_notes(result.variants)),
+        _alias_note(result.variants),
         _how_to_read(result),
-        f"![Deals won by each agent on each variant]({WIN_RATES_PICTURE})",
+        f"![Win rate of each agent on each variant]({WIN_RATES_PICTURE})",
         "## PPO against the baselines",
         _bullets(sentence for variant in result.variants for sentence in ppo_sentences(variant.evaluation)),
         "## Training",
@@ -155,10 +154,10 @@ def report_text(result: BenchmarkResult) -> str:
         f"![Learning curves]({CURVES_PICTURE})",
         "The horizontal lines are the baselines on the test deals.",
         "## Strength against time",
-        f"![Deals won over time for a game]({STRENGTH_PICTURE})",
-        "What thinking is worth: agents that plan played fewer deals than the others, see the tables.",
+        f"![Win rate over time per game]({STRENGTH_PICTURE})",
+        "Agents that plan played fewer deals than the others; the tables say how many.",
         "## Each variant",
-        *(_variant_section(variant) for variant in result.variants if not variant.is_shared),
+        *map(_variant_section, result.variants),
         "## Machine",
         _machine(result),
     ]
@@ -169,7 +168,6 @@ def _strength(variants: Sequence[VariantResult]) -> dict[str, dict[str, AgentRes
     return {
         result.variant: {name: agent for name, agent in result.agents.items() if name not in OTHER_MODES}
         for result in variants
-        if not result.is_shared
     }
 
 
@@ -181,8 +179,8 @@ def _how_to_read(result: BenchmarkResult) -> str:
         f'"below" or "above" means p < {SIGNIFICANCE}. PPO played in the mode, argmax or sampled, that its '
         "configuration named before training; the other mode is among the details. With auto-finish a game counts as "
         "won once no card is face down and the talon is empty or wholly reachable; talon reach means that seen talon "
-        "cards are played directly, the draws between counted as moves; no repeats means that plays back to a visited "
-        "position were masked. Cards up are the cards on the foundations at the end, on average."
+        "cards are played directly, and the draws in between count as moves; no repeats means that actions which lead "
+        "back to a visited position were masked. Cards up are the cards on the foundations at the end, on average."
     )
 
 
@@ -190,9 +188,6 @@ def _training(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[s
     headings = ["variant", "million frames", "time", "frames/s", "weights"]
     rows = []
     for result in variants:
-        if result.is_shared:
-            rows.append([title_of(result.variant), f"as {title_of(result.trained_as)}", "", "", ""])
-            continue
         run = result.run
         rate = run.frames / max(run.seconds, 1e-9)
         cells = [f"{run.frames / 1e6:.2f}", minutes(run.seconds), f"{rate:.0f}", f"`{run.weights}`"]

@@ -187,7 +187,7 @@ def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
 
 
 class CurvePoint(Record):
-    """One evaluation during training: after so many frames and seconds, so many of `deals` validation deals won."""
+    """One evaluation during training: the win rate on `deals` validation deals after so many frames and seconds."""
 
     frames: int
     seconds: float
@@ -211,14 +211,11 @@ class VariantResult(Record):
         evaluation: PPO and the baselines on the same test deals.
         planning: agents that think for longer and the baselines, on some of these deals; None if there are none.
         run: the training of the network that played.
-        trained_as: the variant that was trained and played; another one than `evaluation.variant`
-            where both have the same rules.
-        seconds: wall time of training and evaluation; 0 where they were another variant's.
+        seconds: wall time of training and evaluation.
     """
 
     evaluation: Evaluation
     run: RunResult
-    trained_as: str
     seconds: float
     planning: Evaluation | None = None
 
@@ -231,11 +228,6 @@ class VariantResult(Record):
     def agents(self) -> dict[str, AgentResult]:
         """Results of all agents by name, of most deals where there are two."""
         return {**(self.planning.agents if self.planning else {}), **self.evaluation.agents}
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether training and games are those of another variant with the same rules."""
-        return self.trained_as != self.variant
 
 
 class Machine(Record):

@@ -1,6 +1,6 @@
-"""Looking back on a game: after which of its actions could it still be won, and which one lost it.
+"""Looking back on a game: after which of its actions could it still be won, and which action lost it.
 
-A game can be kept as JSON, see `parse_game`:
+A game can be saved as JSON, see `parse_game`:
 
     {"deal": 123456, "variant": "draw3", "talon": "draw", "actions": ["6C onto 7H", "stock", 312]}
 """
@@ -18,10 +18,9 @@ from klondike_env.checks import check_choice, check_whole_number, whole_number
 from klondike_env.engine import actions as action_names
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, STATE, WON
-from klondike_env.games import TALON_MODES, Games
+from klondike_env.games import TALON_MODES, Games, check_legal
 from klondike_env.position import format_position
 from klondike_env.rules import RULE_FIELDS, Rules, preset, rules_of
-from klondike_env.settings import check_legal
 from klondike_env.solver.solve import Limits, given_deck, given_record, record_of, solve
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE
 
@@ -34,12 +33,12 @@ class PlayedGame:
     """A game, finished or not.
 
     Attributes:
-        start: what it began with, as `klondike_env.solver.solve.solve` takes it.
+        start: its first position, as `klondike_env.solver.solve.solve` takes it.
         actions: the actions played, each 0 to 312; see `klondike_env.engine.actions`.
-        talon: how the stock was met, "draw" or "reach"; see `klondike_env.games.Games`.
+        talon: how talon cards were offered, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Raises:
-        ValueError: an action is no such number, or there is no such way to meet the stock.
+        ValueError: an action is not such a number, or `talon` is neither.
     """
 
     start: Any
@@ -59,15 +58,15 @@ class PlayedGame:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What became of a game with each of its actions.
+    """Whether a game could be won after each of its actions.
 
     Attributes:
         start: whether it could be won at its start: "solved", "unsolvable" or "undecided".
         verdicts: the same after each action.
-        losing: which action lost the game, counted from 0: the first after which it could not be won, while
-            before it could. None if there is none, or if verdicts are missing to tell.
+        losing: the index from 0 of the action that lost the game: the game could be won before it, but not after
+            it. None if there is no such action, or if too many verdicts are undecided to tell.
         searches: how many positions were given to the solver.
-        nodes: positions that all searches visited.
+        nodes: positions searched, of all searches together.
     """
 
     start: str
@@ -77,7 +76,7 @@ class Analysis:
     nodes: int
 
     def summary(self, played: PlayedGame) -> str:
-        """In one line, what became of the game that was analysed."""
+        """The result for the game that was analysed, in one line."""
         last = self.verdicts[-1] if self.verdicts else self.start
         if self.losing is not None:
             return f"action {self.losing + 1} ({action_names.name(played.actions[self.losing])}) lost the game"
@@ -91,10 +90,10 @@ class Analysis:
 
 
 def analyse(played: PlayedGame, rules: Rules | str = "draw1", limits: Limits | None = None) -> Analysis:
-    """Tell of each action of a game whether the game could still be won after it, all cards known.
+    """Find out for each action of a game whether the game could still be won after it, all cards known.
 
-    A game that can be won after an action could be won before it, and one that cannot stays so. So few
-    positions have to be searched: each one halves those that are open.
+    A game that can be won after an action could be won before it, and a lost game stays lost. So few positions
+    have to be searched: each verdict halves the number of those that are open.
 
     Args:
         played: the game.
@@ -130,7 +129,7 @@ def _positions(played: PlayedGame, rules: Rules) -> np.ndarray:
     """The positions of a game from its start to its end: STATE[actions + 1].
 
     Raises:
-        ValueError: the start is none, an action is illegal, or comes after the end of the game.
+        ValueError: the start is not a position, an action is illegal, or it comes after the end of the game.
     """
     games = Games(1, rules, talon=played.talon, stall_limit=None)
     record = given_record(played.start)
@@ -172,7 +171,7 @@ def parse_game(text: str) -> tuple[PlayedGame, Rules]:
             or names.
 
     Raises:
-        ValueError: it is no such thing; the message says why.
+        ValueError: it is not such a game; the message says why.
     """
     try:
         game = json.loads(text)
@@ -219,7 +218,7 @@ def format_game(played: PlayedGame, rules: Rules | str = "draw1") -> str:
     """A game as JSON, the inverse of `parse_game`; a record is written as a position.
 
     Raises:
-        ValueError: the start is none.
+        ValueError: the start is not a position.
     """
     rules = rules_of(rules)
     deal = whole_number(played.start)

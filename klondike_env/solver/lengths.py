@@ -1,4 +1,4 @@
-"""How many moves a line has, by the engine."""
+"""How many moves a line has, counted by the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from klondike_env.rules import RuleParams, Rules
 
 @kernel
 def play_actions(states: np.ndarray, actions: np.ndarray, rules: RuleParams, moves: np.ndarray) -> int:
-    """Play actions, of either way to offer talon cards, as long as they are legal; how many are.
+    """Play actions as long as they are legal; return how many were.
+
+    Talon cards may be played at once, as with `talon="reach"`, or after the draws that bring them up.
 
     states: STATE[1], changed in place; actions: int64[n]; moves: int64[7], scratch.
     """
@@ -32,7 +34,7 @@ def play_actions(states: np.ndarray, actions: np.ndarray, rules: RuleParams, mov
 
 
 def play_line(start: np.void, rules: Rules, actions: Sequence[int]) -> tuple[np.void, int]:
-    """Play a line: the record at its end, and its moves, of cards and draws, without redeals.
+    """Play a line; return the record at its end, and how many moves of cards and draws it has. Redeals do not count.
 
     Raises:
         ValueError: an action is not legal.

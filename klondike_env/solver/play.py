@@ -18,13 +18,13 @@ from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
 
 def complete(game: Any, rules: Rules | str | None = None, limits: Limits | None = None) -> Solution:
-    """Play a game to a win where that is still possible.
+    """Play a game to a win, if that is still possible.
 
     Args:
-        game: a single environment of this package, wrapped or not, in the middle of a game: a winning line is
-            played through `env.step`, and nothing if there is none. Or a position, as for
-            `klondike_env.solver.solve.solve`, which `end_of` shows after the line.
-        rules: those of a position, or a preset's name; "draw1" by default. An environment has its own.
+        game: a single environment of this package, wrapped or not, in the middle of a game. A winning line is
+            played through `env.step`; if there is none, nothing is played. Or a position, as for
+            `klondike_env.solver.solve.solve`; `end_of` shows it after the line.
+        rules: the rules of a position, or a preset's name; "draw1" by default. An environment has its own.
         limits: when to give up; after a minute by default.
 
     Returns:
@@ -52,7 +52,7 @@ def complete(game: Any, rules: Rules | str | None = None, limits: Limits | None 
 
 
 def end_of(position: Any, rules: Rules | str, actions: Sequence[int]) -> np.void:
-    """The STATE record that a line of `solve` or `complete` leads to.
+    """The STATE record at the end of a line of `solve` or `complete`.
 
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
@@ -74,7 +74,7 @@ def end_of(position: Any, rules: Rules | str, actions: Sequence[int]) -> np.void
 
 
 def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
-    """The line as these games offer it, up to the win.
+    """The actions of the line that these games offer, up to the win.
 
     Raises:
         ValueError: the games' options end it early, or forbid an action of it.
@@ -97,15 +97,15 @@ def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
 def hint(
     position: Any, rules: Rules | str = "draw1", limits: Limits | None = None, *, talon: str = "draw"
 ) -> dict[int, str]:
-    """Whether the game can still be won after each of the legal actions.
+    """Find out for each legal action whether the game can still be won after it.
 
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
         limits: for each of the actions; a minute by default.
-        talon: how actions meet the stock, "draw" or "reach"; see `klondike_env.games.Games`.
+        talon: how talon cards are offered, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Returns:
-        Action -> "solved", "unsolvable" or "undecided"; empty where the game is over.
+        A mapping of action to "solved", "unsolvable" or "undecided"; empty if the game is over.
 
     Raises:
         ValueError: as for `solve`.

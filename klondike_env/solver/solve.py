@@ -26,7 +26,7 @@ from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
 DEFAULT_SECONDS = 60.0
 
-# Positions visited between two looks at the clock: few at first, for most deals need only a few hundred.
+# Nodes searched between two looks at the clock: few at first, for most deals need only a few hundred.
 _FIRST_STRETCH, _LONGEST_STRETCH = 1_000, 256_000
 # A deal that every search wins within a few thousand positions.
 _EASY_DEAL, _EASY_RULES = 123456, preset("draw1")
@@ -37,10 +37,10 @@ class Limits:
     """When a search gives up; the verdict is then "undecided".
 
     Attributes:
-        nodes: positions it may visit, None for no limit. With no other limit a search always ends in the
+        nodes: positions that it may search, None for no limit. With no other limit a search always ends in the
             same way.
-        seconds: time it may take, None for no limit.
-        megabytes: memory it may take.
+        seconds: time that it may take, None for no limit.
+        megabytes: memory that it may take.
 
     Raises:
         ValueError: a limit is not positive.
@@ -64,11 +64,11 @@ class Solution:
 
     Attributes:
         verdict: "solved", "unsolvable" or "undecided".
-        actions: for "solved" the actions of a game that is won, from exactly the position that was given, stock
-            taps included; see `klondike_env.engine.actions`. Else empty.
-        nodes: positions visited.
+        actions: for "solved" the actions that lead from the given position to a win, draws and redeals included;
+            see `klondike_env.engine.actions`. Else empty.
+        nodes: positions searched.
         seconds: time taken.
-        start: the position that was given, as a STATE record; None if that is not known.
+        start: the given position as a STATE record; None if it is not known.
         rules: the rules; None if they are not known.
         minimal: whether it is proved that no line has fewer moves, see `moves`.
     """
@@ -83,27 +83,27 @@ class Solution:
 
     @cached_property
     def moves(self) -> int:
-        """The moves of the line: of cards, and draws; turning over the waste counts as none.
+        """How many moves the line has: moves of cards, and draws; redeals do not count.
 
         Raises:
-            ValueError: the start and the rules are not known, or the actions are not possible there.
+            ValueError: the start or the rules are not known, or an action is not legal there.
         """
         if self.start is None or self.rules is None:
-            raise ValueError("where the line starts and its rules are not known; moves are counted of what solve gives")
+            raise ValueError("the start of the line or its rules are not known; count the moves of what solve returns")
         return play_line(self.start, self.rules, self.actions)[1]
 
 
 class Search(Protocol):
-    """A search that can be interrupted and goes on where it was."""
+    """A search that can be interrupted and resumed."""
 
     nodes: int
     exhausted: bool
 
     def run(self, nodes: int) -> str:
-        """Visit at most that many more positions; the verdict so far."""
+        """Search at most that many more positions; return the verdict so far."""
 
     def actions(self) -> list[int]:
-        """The winning line, once the verdict is "solved"."""
+        """The actions of the winning line, once the verdict is "solved"."""
 
 
 def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = None) -> Solution:
@@ -116,8 +116,8 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
         limits: when to give up; after a minute by default.
 
     Raises:
-        ValueError: the position is not possible under the rules, cards of it are unknown, or it is nothing
-            that stands for a position.
+        ValueError: the position is not possible under the rules, some of its cards are unknown, or the argument is
+            not a position.
     """
     rules = rules_of(rules)
     limits = limits or Limits()
@@ -132,13 +132,13 @@ def solve(position: Any, rules: Rules | str = "draw1", limits: Limits | None = N
 
 
 def search_for(rules: Rules) -> Callable[..., Search]:
-    """The search that decides games of these rules soonest."""
+    """The search that decides games of these rules faster."""
     return ClassSearch if supports(rules) else ColumnSearch
 
 
 @cache
 def _compile(kind: Callable[..., Search]) -> None:
-    """Let a search find a win that is near, so that later no clock runs while its kernels are compiled or loaded."""
+    """Solve an easy deal, so that kernels are compiled or loaded before any clock runs."""
     states = new_states(1)
     lay_out(states, 0, decks_of([_EASY_DEAL])[0])
     search = kind(states[0], _EASY_RULES)
@@ -160,7 +160,7 @@ def _run(search: Search, limits: Limits, start: float) -> str:
 
 
 def record_of(position: Any, rules: Rules) -> np.ndarray:
-    """The position that a user names, as STATE[1] with every card known.
+    """The position of any argument that `solve` takes, as STATE[1] with every card known.
 
     Raises:
         ValueError: as for `solve`.
@@ -174,7 +174,7 @@ def record_of(position: Any, rules: Rules) -> np.ndarray:
 
 
 def given_record(position: Any) -> np.ndarray | None:
-    """The position that a user gives as text or record, unchecked, as STATE[n]; None for a deal number or a deck.
+    """The position of a text or a record, unchecked, as STATE[n]; None for a deal number or a deck.
 
     Raises:
         ValueError: the text cannot be read.
@@ -187,7 +187,7 @@ def given_record(position: Any) -> np.ndarray | None:
 
 
 def given_deck(position: Any) -> np.ndarray:
-    """The deck that a user gives, by deal number or otherwise: uint8[52].
+    """The deck of a deal number, or of any other argument that names a deck: uint8[52].
 
     Raises:
         ValueError: it is neither a deal number nor a deck.

@@ -36,7 +36,7 @@ class Playthrough(NamedTuple):
 
 
 # Deals and seeds are those, of many tried, whose short games show most of the rules.
-PLAYTHROUGHS = (
+_CHOSEN = (
     Playthrough("draw1", GYM_IDS["draw1"], 5824, 2, {"reward": "progress", "auto_finish": True}),
     Playthrough("draw3", GYM_IDS["draw3"], 2064, 1, {"step_limit": 45}),
     Playthrough("deal1", GYM_IDS["deal1"], 2945, 1, {"reward": "vegas", "stall_limit": 12}),
@@ -65,6 +65,9 @@ PLAYTHROUGHS = (
         {"talon": "reach", "no_repeats": True, "auto_finish": True, "reward": "standard"},
     ),
 )
+
+_OTHER_PRESETS = GYM_IDS.keys() - {game.name for game in _CHOSEN}
+PLAYTHROUGHS = (*_CHOSEN, *(Playthrough(name, GYM_IDS[name], 0, 1, {}) for name in sorted(_OTHER_PRESETS)))
 
 
 def play_through(playthrough: Playthrough) -> str:

@@ -178,7 +178,7 @@ def test_a_search_in_pieces_is_the_same_search() -> None:
     assert whole.nodes > 997
 
 
-def test_a_search_visits_no_more_than_it_may() -> None:
+def test_a_search_has_no_more_nodes_than_it_may() -> None:
     search = ClassSearch(dealt([rows("verdicts_by_draw.csv")[13]["columns"]], DRAW1), DRAW1)
     assert search.run(7) == "undecided"
     assert search.nodes == 7
@@ -232,7 +232,7 @@ def test_a_solution_is_shown_only_when_there_is_one() -> None:
 
 
 @pytest.mark.parametrize("nodes", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(nodes: Any) -> None:
+def test_nodes_are_positive_whole_numbers(nodes: Any) -> None:
     start = board(foundations="KC KD KH KS")
     with pytest.raises(ValueError, match="nodes"):
         ClassSearch(start, DRAW1).run(nodes)

@@ -242,7 +242,7 @@ def test_a_search_says_when_its_memory_is_used_up() -> None:
     assert search.nodes == nodes
 
 
-def test_a_search_never_visits_more_than_it_may() -> None:
+def test_a_search_never_has_more_nodes_than_it_may() -> None:
     start = dealt(rows("verdicts.csv")[15]["columns"], RULES["classic"])
     search = ColumnSearch(start, RULES["classic"])
     assert search.run(7) == "undecided"
@@ -264,7 +264,7 @@ def test_a_view_with_unseen_cards_is_refused() -> None:
 
 
 @pytest.mark.parametrize("nodes", [0, -1, 1.5])
-def test_visits_are_positive_whole_numbers(nodes: float) -> None:
+def test_nodes_are_positive_whole_numbers(nodes: float) -> None:
     search = ColumnSearch(dealt(rows("verdicts.csv")[0]["columns"], RULES["draw1"]), RULES["draw1"])
     with pytest.raises(ValueError, match="nodes"):
         search.run(nodes)  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -37,6 +38,16 @@ def test_the_same_results_make_the_same_file(tmp_path):
     for name in ("one.npz", "two.npz"):
         pack(ROWS, RULES, LIMITS, tmp_path / name)
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+
+
+def test_files_that_call_nodes_visits_are_read(tmp_path):
+    limits = {"visits": 7, "seconds": None, "megabytes": 9}
+    about = json.dumps({"first": 100, "rules": RULES.to_dict(), "limits": limits})
+    verdicts, visits = np.array([0, 1], dtype=np.uint8), np.array([30, 5], dtype=np.uint32)
+    np.savez_compressed(tmp_path / "old.npz", about=np.array(about), verdicts=verdicts, visits=visits)
+    read = read_labels(tmp_path / "old.npz")
+    assert (read.rules, read.limits, read.first) == (RULES, LIMITS, 100)
+    assert (read.verdicts.tolist(), read.nodes.tolist()) == ([0, 1], [30, 5])
 
 
 def test_deals_are_found_by_their_verdict():

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from klondike_env.solver import Limits, solve
+from klondike_env.solver.study.labels import read_labels
+from klondike_env.solver.study.labels.__main__ import pack_file
 from klondike_env.solver.study.many import solve_many
 
 LIMITS = Limits(nodes=2000, seconds=None)
@@ -55,8 +57,29 @@ def test_a_file_of_other_rules_or_limits_is_not_mixed_with(tmp_path):
             solve_many(range(2), rules, limits=limits, file=file, show_progress=False)
     assert file.read_bytes() == kept
     file.write_bytes(kept + b"7,won,1,1,1\n")
-    with pytest.raises(ValueError, match=re.escape("line 5: '7,won,1,1,1' is no result; mend or remove it")):
+    with pytest.raises(ValueError, match=re.escape("line 5: '7,won,1,1,1' is no result; correct or remove it")):
         solve_many(range(2), "draw3", limits=LIMITS, file=file, show_progress=False)
+
+
+OLD_FILE = """\
+# {"rules": {"build": "alternating_colour", "gaps": "kings", "draw_count": 3, "redeals": null, "worry_back": true, \
+"runs": "any_tail"}, "limits": {"visits": 2000, "seconds": null, "megabytes": 500}}
+deal,verdict,n_actions,visits,seconds
+1,solved,7,8,0.5
+0,unsolvable,0,9,0.25
+"""
+
+
+def test_a_file_that_calls_nodes_visits_is_read_and_added_to(tmp_path):
+    file = tmp_path / "draw3.csv"
+    file.write_text(OLD_FILE)
+    results = solve_many(range(3), "draw3", limits=LIMITS, file=file, show_progress=False)
+    assert results[:2] == [(0, "unsolvable", 0, 9, 0.25), (1, "solved", 7, 8, 0.5)]
+    assert told(results[2:]) == alone([2], "draw3")
+    assert file.read_text().startswith(OLD_FILE)
+    assert pack_file(file, tmp_path) == f"{file}: 3 deals in {tmp_path / 'draw3.npz'}"
+    packed = read_labels(tmp_path / "draw3.npz")
+    assert (packed.limits, packed.nodes.tolist()) == (LIMITS, [9, 8, results[2].nodes])
 
 
 @pytest.mark.parametrize(("deals", "message"), [([1, 1], "a deal is named twice"), ([1, -1], "deal is -1; allowed")])

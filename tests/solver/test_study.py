@@ -25,9 +25,9 @@ from klondike_env.solver.study.winnability import (
     PUBLISHED_WINNABLE,
     Share,
     Verdicts,
-    line_of,
     name_of,
     study,
+    summary_of,
     with_twins,
 )
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE, VERDICTS
@@ -68,12 +68,12 @@ def test_an_interval_of_the_published_study():
 def test_worrying_back_is_needed_where_a_deal_that_is_won_with_it_is_unsolvable_without():
     with_it = verdicts(DRAW3, 100, "sssssu?s")
     without = verdicts(DRAW3_WITHOUT, 101, "su?ssuss")  # deals 101 to 108
-    line = line_of(with_it, without)
-    assert line.winnable == Share(yes=6, unknown=1, total=8)
-    assert line.necessity == Share(yes=1, unknown=1, total=5)  # of 101, 102, 103, 104 and 107; 102 and 103
-    assert line_of(without, with_it).necessity is None
-    assert line_of(with_it, None).necessity is None
-    assert line_of(verdicts(DRAW3, 0, "u"), verdicts(DRAW3_WITHOUT, 0, "u")).necessity is None
+    summary = summary_of(with_it, without)
+    assert summary.winnable == Share(yes=6, unknown=1, total=8)
+    assert summary.necessity == Share(yes=1, unknown=1, total=5)  # of 101, 102, 103, 104 and 107; 102 and 103
+    assert summary_of(without, with_it).necessity is None
+    assert summary_of(with_it, None).necessity is None
+    assert summary_of(verdicts(DRAW3, 0, "u"), verdicts(DRAW3_WITHOUT, 0, "u")).necessity is None
 
 
 def test_published_figures_are_of_games_that_can_be():
@@ -119,11 +119,11 @@ def codes(rules, deals):
 def test_a_study_of_a_few_deals(tmp_path):
     games = with_twins([Rules(draw_count=4)])
     lines = study(games, 60, first=300, limits=LIMITS, fresh=True, folder=tmp_path, show_progress=False)
-    assert [line.verdicts.rules for line in lines] == games
-    for line in lines:
-        assert line.verdicts.codes.tolist() == codes(line.verdicts.rules, range(300, 360))
-        assert line.winnable.total == 60
-        assert line.winnable.yes > 0
+    assert [summary.verdicts.rules for summary in lines] == games
+    for summary in lines:
+        assert summary.verdicts.indices.tolist() == codes(summary.verdicts.rules, range(300, 360))
+        assert summary.winnable.total == 60
+        assert summary.winnable.yes > 0
     assert lines[0].necessity.total == lines[0].winnable.yes
     assert {path.name for path in tmp_path.iterdir()} == {"draw4.csv", "draw4-no-worrying-back.csv"}
     files = {path: path.read_text() for path in tmp_path.iterdir()}
@@ -134,10 +134,10 @@ def test_a_study_of_a_few_deals(tmp_path):
 def test_kept_verdicts_are_used_unless_all_is_to_be_solved_anew(kept):
     common = {"first": 55, "limits": LIMITS, "show_progress": False}
     true = codes(DRAW3, range(55, 75))
-    assert [line.verdicts.codes.tolist() for line in study(first=55, show_progress=False)] == [[2] * 5]
-    assert study([DRAW3], 20, **common)[0].verdicts.codes.tolist() == [2] * 5 + true[5:]
-    assert study([DRAW3], 20, fresh=True, **common)[0].verdicts.codes.tolist() == true
-    assert study([DRAW3], fresh=True, **common)[0].verdicts.codes.tolist() == true[:5]
+    assert [summary.verdicts.indices.tolist() for summary in study(first=55, show_progress=False)] == [[2] * 5]
+    assert study([DRAW3], 20, **common)[0].verdicts.indices.tolist() == [2] * 5 + true[5:]
+    assert study([DRAW3], 20, fresh=True, **common)[0].verdicts.indices.tolist() == true
+    assert study([DRAW3], fresh=True, **common)[0].verdicts.indices.tolist() == true[:5]
 
 
 def klondike(*arguments):
@@ -147,7 +147,7 @@ def klondike(*arguments):
 def test_the_command_shows_kept_verdicts_at_once(kept):
     shown = klondike("--first", "50")
     assert shown.exit_code == 0, shown.output
-    row = next(line for line in shown.stdout.splitlines() if "draw3" in line)
+    row = next(summary for summary in shown.stdout.splitlines() if "draw3" in summary)
     assert [cell.strip() for cell in row.strip("│").split("│")] == [
         "draw3", "10", "0", "0", "10", "50.00 ± 50.00", "81.94 ± 0.08", "", "", "0.52 ± 0.04"
     ]  # fmt: skip
@@ -186,13 +186,14 @@ def test_a_mistake_is_told_in_one_line(arguments, message, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("package", "what"), [("scipy", "intervals need SciPy"), ("matplotlib", "plots need matplotlib")]
+    ("package", "what", "extra"),
+    [("scipy", "intervals need SciPy", "cli"), ("matplotlib", "plots need matplotlib", "study")],
 )
-def test_a_missing_package_is_named_before_anything_is_solved(package, what, tmp_path, monkeypatch):
+def test_a_missing_package_is_named_before_anything_is_solved(package, what, extra, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
     shown = klondike("--draw", "4", "--folder", str(tmp_path), "--plot", str(tmp_path / "study.png"))
     assert shown.exit_code == 2
-    assert shown.stderr == f"klondike: {what}; run: pip install 'klondike-env[study]'\n"
+    assert shown.stderr == f"klondike: {what}; run: pip install 'klondike-env[{extra}]'\n"
     assert not list(tmp_path.iterdir())
 
 
@@ -215,7 +216,7 @@ KEPT = list(kept_labels().values())
 
 
 def share_of(kept):
-    return line_of(Verdicts(kept.rules, kept.first, kept.verdicts), None).winnable
+    return summary_of(Verdicts(kept.rules, kept.first, kept.verdicts), None).winnable
 
 
 def test_every_kept_file_has_the_name_of_its_game():
@@ -279,7 +280,7 @@ def test_a_win_is_kept_with_more_freedom():
 
 def test_a_win_that_is_lost_would_be_noticed():
     freer, stricter = (
-        Labels(rules, LIMITS, first, verdicts(rules, first, text).codes, np.zeros(4, np.uint32))
+        Labels(rules, LIMITS, first, verdicts(rules, first, text).indices, np.zeros(4, np.uint32))
         for rules, first, text in ((DRAW3, 0, "suu?"), (DRAW3_WITHOUT, 1, "sus?"))
     )
     assert lost_wins(freer, stricter) == {1}

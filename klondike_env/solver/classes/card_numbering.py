@@ -1,8 +1,9 @@
 """Cards numbered by pairs, so that building in alternating colours is a shift of bits.
 
-Within this solver a card is a number 0..51: `4 * rank + 2 * (red XOR odd rank) + twin`. Its *twin* is the other card
-of the same rank and colour, one bit away; the two are a *pair*. The pair that may be built on a card is exactly four
-bits lower. A set of cards is an int64. Bits 52..55 stand for a rank above the king: what a full foundation takes next.
+Within the class search a card is a number 0..51: `4 * rank + 2 * (red XOR odd rank) + twin`. Its *twin* is the other
+card of the same rank and colour, one bit away; the two are a *pair*. The pair that may be built on a card is exactly
+four bits lower. A set of cards is an int64. Bits 52..55 stand for a rank above the king: what a full foundation takes
+next.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from klondike_env.cards import ACE, KING, N_CARDS, N_RANKS, N_SUITS, card_at, is
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 
-RANK_BITS = 4  # how far apart a card and the pair that is built on it are
+RANK_WIDTH = 4  # bits of a rank, by which a card and the pair that is built on it are apart
 _TWIN_OF_SUIT = (0, 0, 1, 1)  # clubs and spades, diamonds and hearts are twins
 
 
 def _number(rank: int, suit: int) -> int:
     red = is_red(card_at(ACE, suit))
-    return RANK_BITS * rank + 2 * (red ^ rank % 2) + _TWIN_OF_SUIT[suit]
+    return RANK_WIDTH * rank + 2 * (red ^ rank % 2) + _TWIN_OF_SUIT[suit]
 
 
 def _set_of(numbers: list[int]) -> int:
@@ -46,14 +47,14 @@ def number_of(bit: int) -> int:
 @kernel
 def next_in_suit(card: int) -> int:
     """The number of the card of the same suit one rank higher."""
-    return (card + RANK_BITS) ^ 2
+    return (card + RANK_WIDTH) ^ 2
 
 
 @kernel
 def one_rank_lower(cards: int) -> int:
     """The cards of the same suits one rank lower; there is none for an ace."""
     swapped = ((cards & 0x3333333333333333) << 2) | ((cards >> 2) & 0x3333333333333333)
-    return swapped >> RANK_BITS
+    return swapped >> RANK_WIDTH
 
 
 @kernel
@@ -65,7 +66,7 @@ def pair_of(card: int) -> int:
 @kernel
 def fitting_on_pair(pair: int) -> int:
     """The pair that may be built on a pair."""
-    return pair >> RANK_BITS
+    return pair >> RANK_WIDTH
 
 
 @kernel
@@ -79,7 +80,7 @@ def uncovered(visible: int, placed: int) -> int:
         placed: those of them that lie on a face-up card or are kings in a gap.
     """
     first, second = visible & FIRST_OF_PAIRS, (visible >> 1) & FIRST_OF_PAIRS
-    below = placed << RANK_BITS
+    below = placed << RANK_WIDTH
     first_below, second_below = below & FIRST_OF_PAIRS, (below >> 1) & FIRST_OF_PAIRS
     two_visible_one_covered = (first & second) & ~(first_below & second_below)
     one_visible_none_covered = (first | second) & ~(first_below | second_below)
@@ -88,7 +89,7 @@ def uncovered(visible: int, placed: int) -> int:
 
 @kernel
 def safe_cards(wanted: int) -> int:
-    """The cards that may always go up, or stay up: no card that is still out, and not safe too, can need them.
+    """The cards that may always go up, or stay up, because no card needs them that is still out and not safe itself.
 
     A card is safe when the foundations of the other colour have come to within one rank below it, and the other one of
     its own colour to within two (Blake and Gent, The Winnability of Klondike Solitaire and Many Other Patience Games,
@@ -98,10 +99,10 @@ def safe_cards(wanted: int) -> int:
         wanted: what the foundations take next, one card a suit.
     """
     red, black = wanted & _RED, wanted & _BLACK
-    lowest_red = number_of(lowest_bit(red)) // RANK_BITS
-    lowest_black = number_of(lowest_bit(black)) // RANK_BITS
+    lowest_red = number_of(lowest_bit(red)) // RANK_WIDTH
+    lowest_black = number_of(lowest_bit(black)) // RANK_WIDTH
     highest_black = min(lowest_red + 1, lowest_black + 2)
     highest_red = min(lowest_black + 1, lowest_red + 2)
-    up_to_black = (1 << (RANK_BITS * (highest_black + 1))) - 1
-    up_to_red = (1 << (RANK_BITS * (highest_red + 1))) - 1
+    up_to_black = (1 << (RANK_WIDTH * (highest_black + 1))) - 1
+    up_to_red = (1 << (RANK_WIDTH * (highest_red + 1))) - 1
     return (_BLACK & up_to_black) | (_RED & up_to_red)

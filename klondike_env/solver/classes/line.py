@@ -1,4 +1,4 @@
-"""The moves of `klondike_env.solver.classes.moves` as actions of the environment."""
+"""Turning the moves of `klondike_env.solver.classes.moves` into actions of the environment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import find_moves, is_legal
 from klondike_env.engine.state import N_COLUMNS, TALON
 from klondike_env.rules import RuleParams
-from klondike_env.solver.classes.card_numbering import CARDS, NUMBERS, RANK_BITS
+from klondike_env.solver.classes.card_numbering import CARDS, NUMBERS, RANK_WIDTH
 from klondike_env.solver.classes.moves import COLUMN_TO_FOUNDATION, TALON_TO_FOUNDATION, card_of, kind_of
 
 ILLEGAL = -1
@@ -36,7 +36,7 @@ def landing_action(states: np.ndarray, i: int, card: int) -> int:
     """The action that takes a card to a column: to a gap if it is a king, else to an uncovered card of its pair."""
     if rank_of(card) == KING:
         return card * N_DESTINATIONS + TO_GAP
-    above = int(NUMBERS[card]) + RANK_BITS
+    above = int(NUMBERS[card]) + RANK_WIDTH
     first = int(CARDS[above])
     return onto(card, first if is_last(states, i, first) else int(CARDS[above ^ 1]))
 
@@ -45,7 +45,7 @@ def landing_action(states: np.ndarray, i: int, card: int) -> int:
 def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
     """The next action towards a move.
 
-    A talon card is drawn for; what lies on a card that goes up is moved to its twin.
+    A talon card may need draws first. The run on a card that goes to its foundation is moved to the card's twin first.
     """
     place, row = int(states[i]["place"][card]), int(states[i]["row"][card])
     if place == TALON:
@@ -61,9 +61,10 @@ def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
 
 @kernel
 def write_line(states: np.ndarray, line: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray) -> int:
-    """Play a line and write its actions; how many there are, or ILLEGAL if one is not legal.
+    """Play a line and write its actions; return how many there are, or ILLEGAL if one is not legal.
 
-    states: STATE[1], changed in place; line: int64[n]; moves: int64[7], scratch; actions: int64[m], overwritten.
+    states: STATE[1], changed in place; line: int64[n], its moves; moves: int64[N_MOVE_SETS], scratch; actions:
+    int64[m], overwritten.
     """
     count, done = 0, 0
     while done < len(line) and count < len(actions):

@@ -1,4 +1,4 @@
-"""Positions that forget where face-up cards lie: their classes are the nodes of this search. And the moves there.
+"""The nodes of the class search, which are positions that forget where face-up cards lie, and the moves from them.
 
 Where columns are built in alternating colours, gaps take kings, any tail may be moved and cards may come back from
 the foundations, a position is told by four things: the foundations, how many *locked* cards each column still holds,
@@ -22,14 +22,15 @@ import numpy as np
 
 from klondike_env.cards import KING, N_RANKS, N_SUITS
 from klondike_env.engine.card_arithmetic import card_at, rank_of
-from klondike_env.engine.card_sets import count_cards
+from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
+from klondike_env.engine.talon import comes_up, reachable_places
 from klondike_env.solver.classes.card_numbering import (
     CARDS,
     KINGS,
     NUMBERS,
-    RANK_BITS,
+    RANK_WIDTH,
     next_in_suit,
     number_of,
     one_rank_lower,
@@ -95,15 +96,13 @@ _LOCK_STEPS = np.array([_HEIGHTS**N_SUITS * np.prod(range(2, 2 + j), dtype=int) 
     _SHOWN,  # the set that holds the card then turned up
     _OPENED,  # the same, if that card is locked in its turn
     _TALON_BIT,  # the bit of a talon card in the code
-    _TALON_CARD,  # by index in the talon: the card's number
+    TALON_CARD,  # by index in the talon: the card's number
     _SETS,  # sets of cards, by the indices that follow
     _DEAL_ROWS,
 ) = range(7)
 _LAST_LOCKED = (_SETS, 0)  # the cards whose removal empties a column
 _TALON_SET = (_SETS, 1)  # the talon's cards at the start
 DEAL_SHAPE = (_DEAL_ROWS, 64)
-
-_NEVER = 99  # draws
 
 
 @kernel
@@ -170,30 +169,27 @@ def in_talon(node: Node, cards: int, deal: np.ndarray) -> int:
 def with_waste(code: int, waste: int, draw_count: int) -> int:
     """The code with a number of cards in the waste.
 
-    Where that is a multiple of the draw count, or all of the talon, the same cards can be reached as from an empty
-    waste, and what follows is the same too, so it counts as 0.
+    Where whole draws from the start of a pass make that waste, the same cards can be reached as from an empty one, and
+    what follows is the same too, so it counts as 0.
     """
     code &= (1 << WASTE_SHIFT) - 1
-    matters = waste % draw_count != 0 and waste != count_cards(code & TALON_MASK)
-    return code | (waste << WASTE_SHIFT) if matters else code
+    as_good_as_none = comes_up(waste, count_cards(code & TALON_MASK), draw_count)
+    return code if as_good_as_none else code | (waste << WASTE_SHIFT)
 
 
 @kernel
 def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
-    """The talon cards that drawing, with redeals without limit, can bring to the waste's top."""
-    rest = (code & TALON_MASK) >> TALON_SHIFT
-    waste = code >> WASTE_SHIFT
-    draw_ends, draw_after_redeal_ends = waste if waste > 0 else _NEVER, draw_count
+    """The talon cards that drawing, with redeals without limit, can bring to the top of the waste."""
+    left = (code & TALON_MASK) >> TALON_SHIFT
+    size = count_cards(left)
+    places = reachable_places(size, code >> WASTE_SHIFT, size, draw_count, True)
     cards = 0
-    while rest != 0:
-        lowest = rest & -rest
-        rest ^= lowest
-        draw_ends -= 1
-        draw_after_redeal_ends -= 1
-        if draw_ends == 0 or draw_after_redeal_ends == 0 or rest == 0:
-            cards |= 1 << int(deal[_TALON_CARD, number_of(lowest)])
-        draw_ends = draw_count if draw_ends == 0 else draw_ends
-        draw_after_redeal_ends = draw_count if draw_after_redeal_ends == 0 else draw_after_redeal_ends
+    while left != 0:
+        lowest = lowest_bit(left)
+        left ^= lowest
+        if places & 1:
+            cards |= 1 << int(deal[TALON_CARD, number_of(lowest)])
+        places >>= 1
     return cards
 
 
@@ -233,7 +229,7 @@ def play(node: Node, kind: int, card: int, deal: np.ndarray, draw_count: int) ->
 def find_moves(situation: Situation) -> MoveSets:
     """All moves; those that empty a column are among the unlocking ones."""
     node = situation.node
-    landing = (situation.free >> RANK_BITS) | (KINGS if situation.gap else 0)
+    landing = (situation.free >> RANK_WIDTH) | (KINGS if situation.gap else 0)
     return MoveSets(
         unlock=node.open & landing,
         column_to_foundation=node.visible & situation.free & node.wanted,
@@ -292,7 +288,7 @@ def read_node(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> 
         code += part.code
     for index in range(int(states[i]["talon_size"])):
         number = int(NUMBERS[int(states[i]["talon"][index])])
-        deal[_TALON_CARD, index] = number
+        deal[TALON_CARD, index] = number
         deal[_TALON_BIT, number] = 1 << (TALON_SHIFT + index)
         deal[_TALON_SET] |= 1 << number
         code |= 1 << (TALON_SHIFT + index)

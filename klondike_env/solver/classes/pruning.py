@@ -13,7 +13,7 @@ from klondike_env.engine.jit import kernel
 from klondike_env.solver.classes.card_numbering import (
     CARDS,
     KINGS,
-    RANK_BITS,
+    RANK_WIDTH,
     fitting_on_pair,
     next_in_suit,
     number_of,
@@ -92,8 +92,8 @@ class ClassPruning(IntFlag):
     TALON_LATE = 16
     """At draw 1, a card put on a column from the talon is used by what follows.
 
-    Proof: as for DOWNS_LATE, since it can be had from the talon at any time. If its first use is to go up, it can go up
-    from the talon.
+    Proof: as for WORRY_BACK_LATE, since it can be had from the talon at any time. If its first use is to go up, it can
+    go up from the talon.
     """
     GAPS_FOR_KINGS = 32
     """The last locked card of a column moves away only if no column is empty, and a king comes there next.
@@ -261,7 +261,7 @@ def kings_only(moves: MoveSets) -> MoveSets:
 def is_needed(situation: Situation, pair: int) -> bool:
     """Whether one card of a pair, and only one, is free for something to land on."""
     both_visible = (situation.node.visible & pair) == pair
-    covered = (placed_cards(situation.node) << RANK_BITS) & pair
+    covered = (placed_cards(situation.node) << RANK_WIDTH) & pair
     return situation.free & pair != 0 and not (both_visible and covered == 0)
 
 
@@ -280,13 +280,13 @@ def others_between(node: Node, card: int, playable: int, safe: int, next_down: i
         next_down: the next lower card of its suit, if `card` came down.
     """
     lower = (1 << card) - 1
-    same_rank = 15 << (card & -RANK_BITS)
+    same_rank = 15 << (card & -RANK_WIDTH)
     tops = one_rank_lower(node.wanted) & ~safe
     after_tops = one_rank_lower(tops & lower) & ~safe
     already_down = node.wanted & placed_cards(node) & same_rank
     using_two = (one_rank_lower(already_down) & tops) | after_tops
     using_card = ((playable | tops | after_tops) & fitting_on_pair(pair_of(card))) | (next_down & tops)
-    return lower & (same_rank | (same_rank >> RANK_BITS)) if using_two != 0 and using_card != 0 else 0
+    return lower & (same_rank | (same_rank >> RANK_WIDTH)) if using_two != 0 and using_card != 0 else 0
 
 
 @kernel

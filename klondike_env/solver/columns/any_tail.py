@@ -22,7 +22,7 @@ from klondike_env.engine.actions import TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
-from klondike_env.solver.columns.card_numbering import BETWEEN_RANKS, RANK_BITS, number_of
+from klondike_env.solver.columns.card_numbering import BETWEEN_RANKS, ONE_RANK, number_of
 from klondike_env.solver.columns.nodes import (
     CARD_AT,
     FACE_UP,
@@ -31,7 +31,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     ONTO_ANY,
     PLACE,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     Game,
     foundation_tops,
@@ -52,22 +52,22 @@ def find_free(words: np.ndarray, build: int) -> Free:
     """What moves between hosts can make free."""
     face_up = words[FACE_UP]
     built = face_up & ~(words[HEADS] | words[FLOOR])
-    uncovered, landing = face_up & RANK_BITS, 0
+    uncovered, landing = face_up & ONE_RANK, 0
     for rank in range(1, N_RANKS):
         shift = N_SUITS * rank
-        hosts, on_hosts = (face_up >> shift) & RANK_BITS, (built >> (shift - N_SUITS)) & RANK_BITS
+        hosts, on_hosts = (face_up >> shift) & ONE_RANK, (built >> (shift - N_SUITS)) & ONE_RANK
         entry = BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
-        uncovered |= (entry & RANK_BITS) << shift
+        uncovered |= (entry & ONE_RANK) << shift
         landing |= (entry >> N_SUITS) << (shift - N_SUITS)
     return Free(uncovered=uncovered, landing=landing)
 
 
 @kernel
 def play_any_tail(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
-    """Make a move; what lies on its card goes along."""
+    """Make a move. What lies on the card goes along."""
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
-    if words[TALON] & bit:
+    if words[TALON_CARDS] & bit:
         take_from_talon(words, number, cards, draw_count)
     elif words[HEADS] & bit:
         turn_up(words, number, cards)
@@ -88,10 +88,10 @@ def worth_parking(words: np.ndarray, built: int, movable: int, build: int) -> in
     worth = 0
     for rank in range(N_RANKS - 1):
         shift = N_SUITS * rank
-        on_hosts = (built >> shift) & RANK_BITS
+        on_hosts = (built >> shift) & ONE_RANK
         if on_hosts != 0:
-            hosts = (words[FACE_UP] >> (shift + N_SUITS)) & RANK_BITS
-            useful = ((words[NEXT] >> (shift + N_SUITS)) & RANK_BITS) | (((movable >> shift) & RANK_BITS) << N_SUITS)
+            hosts = (words[FACE_UP] >> (shift + N_SUITS)) & ONE_RANK
+            useful = ((words[NEXT] >> (shift + N_SUITS)) & ONE_RANK) | (((movable >> shift) & ONE_RANK) << N_SUITS)
             useful &= ~BETWEEN_RANKS[build, (hosts << N_SUITS) | on_hosts]
             for suit in range(N_SUITS):
                 card = on_hosts & (1 << suit)
@@ -102,7 +102,7 @@ def worth_parking(words: np.ndarray, built: int, movable: int, build: int) -> in
 
 @kernel
 def push(bits: int, target: int, moves: np.ndarray, top: int) -> int:
-    """Put one move for each card of a set on the stack of moves; its new top."""
+    """Push a move to `target` for each card of a set on the stack of moves; return its new top."""
     while bits != 0:
         bit = lowest_bit(bits)
         bits ^= bit
@@ -132,7 +132,7 @@ class Targets(NamedTuple):
 
 @kernel
 def push_talon(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
-    """Put the moves of talon cards on the stack, the first place last, so that it is tried first."""
+    """Push the moves of talon cards on the stack, the first place last, to be tried first; return its new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
@@ -144,22 +144,22 @@ def push_talon(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarr
 
 @kernel
 def push_any_tail(words: np.ndarray, free: Free, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
-    """Put all moves that may be needed on the stack, the most promising last; its new top."""
+    """Push all moves that may be needed on the stack, the most promising last; return its new top."""
     heads, floor, wanted, landing = words[HEADS], words[FLOOR], words[NEXT], free.landing
     built = words[FACE_UP] & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0
     gaps = N_COLUMNS - count_cards(heads | floor)
     gap_cards = game.gap_cards if gaps > 0 else 0
     targets = Targets(landing=landing, wanted=wanted, gap_cards=gap_cards)
-    places = places_of(words[TALON] & (wanted | landing | gap_cards), cards)
+    places = places_of(words[TALON_CARDS] & (wanted | landing | gap_cards), cards)
     now, later = 0, 0
     if places != 0:
         now = places & reach_now(words, game.draw_count)
         later = places & ~now & reach_later(words, game.draw_count)
     parked = built & gap_cards
     if parked != 0 and game.late_parking:
-        parked &= worth_parking(words, built, heads | floor | words[TALON] | tops, game.build)
-    waiting = (heads | built | words[TALON] | tops) & game.gap_cards
+        parked &= worth_parking(words, built, heads | floor | words[TALON_CARDS] | tops, game.build)
+    waiting = (heads | built | words[TALON_CARDS] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
     top = push(tops & landing, ONTO_ANY, moves, top)

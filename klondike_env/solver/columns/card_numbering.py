@@ -1,6 +1,6 @@
-"""Sets of cards in order of ranks, and what may happen between two neighbouring ranks.
+"""Cards numbered by ranks, and what can be done between two neighbouring ranks.
 
-Within the solver a card is a number 0..51, `4 * rank + suit`, and a set of cards an int64, so that a shift
+Within the column search a card is a number 0..51, `4 * rank + suit`, and a set of cards an int64, so that a shift
 by four moves every card one rank. Bits 52 to 55 stand for a rank above the kings.
 
 In a column a card lies on one that is one rank higher. Of each rank there are at most four hosts (face-up
@@ -24,10 +24,10 @@ from klondike_env.engine.card_sets import BUILD_SETS, SUIT_WIDTH, count_cards
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS
 
-RANK_BITS = (1 << N_SUITS) - 1  # the four cards of a rank, at the lower end of a set
+ONE_RANK = (1 << N_SUITS) - 1  # the four cards of the lowest rank, as a set
 ALL_CARDS = (1 << N_CARDS) - 1
-KINGS = RANK_BITS << (N_SUITS * KING)
-ALL_ON_FOUNDATIONS = RANK_BITS << N_CARDS  # what the foundations wait for after a win
+KINGS = ONE_RANK << (N_SUITS * KING)
+ALL_ON_FOUNDATIONS = ONE_RANK << N_CARDS  # what the foundations would take next after a win
 
 # NUMBERS[card]: the number of a card of klondike_env.cards; CARDS is the inverse.
 NUMBERS = [N_SUITS * rank_of(card) + suit_of(card) for card in range(N_CARDS)]
@@ -76,7 +76,7 @@ def _between(hosts: int, built: int, build: int) -> int:
 # bits, the suits that can land.
 BETWEEN_RANKS = np.array(
     [
-        [_between(pair >> N_SUITS, pair & RANK_BITS, build) for pair in range(1 << (2 * N_SUITS))]
+        [_between(pair >> N_SUITS, pair & ONE_RANK, build) for pair in range(1 << (2 * N_SUITS))]
         for build in range(len(BUILDS))
     ],
     dtype=np.int64,

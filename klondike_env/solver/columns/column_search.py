@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -33,11 +34,11 @@ __all__ = ["ALL", "ColumnPruning", "ColumnSearch"]
 _FIRST_FRAMES, _FIRST_MOVES, _FIRST_SLOTS = 1 << 8, 1 << 12, 1 << 12
 _ARRAY_THAT_IS = {FRAMES_FULL: "frames", MOVES_FULL: "moves", SLOTS_FULL: "slots"}
 
-# The main search pauses after so many nodes, and after each four times as many; in every pause there are
-# short attempts that try moves in other orders. Many wins are many times nearer from there.
+# The main search pauses after so many nodes, and each later time after four times as many. In every pause short
+# attempts try the moves in other orders, which find many wins after far fewer nodes.
 _FIRST_STRETCH, _STRETCH_FACTOR = 4_000, 4
 _ATTEMPTS, _ATTEMPT_SHARE, _SHORTEST_ATTEMPT = 8, 16, 500
-_ATTEMPT_MEMORY = 8  # an attempt may use one part in so many of the memory
+_ATTEMPT_MEMORY = 8  # an attempt may use an eighth of the memory
 
 
 class _DepthFirst:
@@ -75,7 +76,7 @@ class _DepthFirst:
                 return status
 
     def _grow(self, name: str) -> bool:
-        """Double the array that is full; whether the memory allows that, old and new one together."""
+        """Double the array that is full, if the memory allows the old and the new one together; whether it does."""
         buffers = self.buffers
         full: np.ndarray = getattr(buffers, name)
         in_use = buffers.frames.nbytes + buffers.moves.nbytes + buffers.slots.nbytes
@@ -86,7 +87,8 @@ class _DepthFirst:
             enter_all(full, larger, int(buffers.control["late_bits"][0]))
         else:
             larger = np.concatenate([full, np.zeros_like(full)])
-        self.buffers = buffers._replace(**{name: larger})
+        changed: dict[str, Any] = {name: larger}
+        self.buffers = buffers._replace(**changed)
         return True
 
     def line(self) -> list[int]:

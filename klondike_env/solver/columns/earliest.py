@@ -1,12 +1,12 @@
 """The positions searched, and how late in the talon each was reached.
 
-Of two positions that differ only in that, all that the later one can do the earlier one can do too, after
-some draws and redeals. So a position need be searched only if it was not searched before, or only later.
+Of two positions that differ only in that, the earlier one can do all that the later one can, after some
+draws and redeals. So a position need be searched only if it was not searched before, or only later.
 
-A position is entered by a key of 64 bits, its words mixed, of which the lowest `late_bits` make room for
-its lateness: one with unlimited redeals, five with a single pass, ten at most. A solvable game can be
-called unsolvable only if on each winning line a position is taken for another one. For a line of 200
-positions among 10**8 searched ones that has a probability below 200 * 10**8 / 2**63 = 2.2e-9 with unlimited
+A position is entered under a key of 64 bits, a hash of its words. The lowest `late_bits` of the key are
+replaced by its lateness: one bit with unlimited redeals, five with a single pass, ten at most. A solvable
+game can be called unsolvable only if on each winning line a position is taken for another one. For a line
+of 200 positions among 10**8 searched ones that has a probability below 200 * 10**8 / 2**63 = 2.2e-9 with unlimited
 redeals, 3.5e-8 with a single pass, and 1.1e-6 with 20 redeals or more; the 25 million positions that fit
 into 500 MB make that 2.8e-7.
 """
@@ -50,7 +50,7 @@ def latest(redeals: int) -> int:
 def lateness(words: np.ndarray, first_redeals: int, game: Game) -> int:
     """How late a position is, in a game that started with so many redeals.
 
-    It is ON_TIME where how late it is is part of its key instead.
+    It is ON_TIME where the key tells it instead.
 
     Without enough redeals, any later waste of the pass can be made by drawing if the waste is pure, and so
     can any pure waste of later passes.
@@ -98,7 +98,7 @@ def enter(slots: np.ndarray, key: np.uint64, late: int, late_bits: int) -> int:
 
 @kernel
 def enter_all(slots: np.ndarray, larger: np.ndarray, late_bits: int) -> None:
-    """Enter what is in a table into a larger one. slots: uint64[n]; larger: uint64[m], all 0 before."""
+    """Enter all entries of a table into a larger one. slots: uint64[n]; larger: uint64[m], all 0 before."""
     for entry in slots:
         if entry != 0:
             slot = np.int64(entry >> np.uint64(late_bits)) & (len(larger) - 1)

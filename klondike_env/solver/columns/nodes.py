@@ -23,7 +23,7 @@ from klondike_env.solver.columns.card_numbering import ALL_CARDS, KINGS, NUMBERS
     FLOOR,  # those that lie on nothing; all others are built, each on a card one rank higher
     NEXT,  # for each suit the card that its foundation takes next
     DEPTHS,  # face-down cards of each column, three bits a column
-    TALON,  # the set of cards in the talon
+    TALON_CARDS,  # the set of cards in the talon
     PLACES,  # their places in the talon of the start, 0 to 23, as bits
     BORDER,  # the waste is the part of the talon whose places are below this one
     REDEALS,  # redeals left, or ENOUGH
@@ -71,7 +71,7 @@ class Game(NamedTuple):
 
 @kernel
 def turn_up(words: np.ndarray, number: int, cards: np.ndarray) -> int:
-    """Turn up the card under a head that leaves, and return the set that holds it."""
+    """Turn up the card under a head that leaves; return the set that holds it."""
     column, under = cards[COLUMN, number], 1 << cards[UNDER, number]
     words[DEPTHS] -= 1 << (3 * column)
     words[FACE_UP] |= under
@@ -117,7 +117,7 @@ def read_words(states: np.ndarray, i: int, words: np.ndarray, cards: np.ndarray,
     for place in range(size):
         number = int(_NUMBERS[int(states[i]["talon"][place])])
         cards[PLACE, number], cards[CARD_AT, place] = place, number
-        words[TALON] |= 1 << number
+        words[TALON_CARDS] |= 1 << number
     words[PLACES] = (1 << size) - 1
     words[BORDER] = int(states[i]["waste_size"])
     words[REDEALS] = redeals_left(states, i, rules)

@@ -1,7 +1,10 @@
-"""The talon in a search: no single draws, only the cards that drawing and redealing bring to the top of the waste.
+"""The talon in a search: the cards that drawing and redealing bring to the top of the waste, without single draws.
 
-Playing a card of the talon leaves as waste the cards before it. With enough redeals a *pure* waste, one
-that whole draws from the start of a pass make, may be turned over at once, so that it is as good as none.
+What drawing does is told by `klondike_env.engine.talon`, whose places have no gaps; here a card keeps the place that it
+had in the talon of the start.
+
+Playing a card of the talon leaves the cards before it as the waste. With enough redeals a *pure* waste, one that whole
+draws from the start of a pass make, may be turned over at once. So it is as good as none.
 """
 
 from __future__ import annotations
@@ -10,28 +13,27 @@ import numpy as np
 
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON
+from klondike_env.engine.talon import comes_up, draw_stops
+from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, REDEALS, TALON_CARDS
 
 
 @kernel
-def sweep(stock: int, draw_count: int) -> int:
-    """The places that drawing from a stock to its end brings to the top of the waste."""
+def drawn_last(stock: int, draw_count: int) -> int:
+    """The places of a stock that drawing to its end brings to the top of the waste."""
     if draw_count == 1:
         return stock
-    reached, turned = 0, 0
-    while stock != 0:
+    stops, reached = draw_stops(count_cards(stock), 0, draw_count), 0
+    while stops != 0:
         place = lowest_bit(stock)
         stock ^= place
-        turned += 1
-        if turned == draw_count or stock == 0:
-            reached |= place
-            turned = 0
+        reached |= place if stops & 1 else 0
+        stops >>= 1
     return reached
 
 
 @kernel
 def highest_bit(places: int) -> int:
-    """The highest of a set of places or cards, as a set; empty if the set is."""
+    """The highest of a set of places or cards, as a set; empty if the set is empty."""
     places |= places >> 1
     places |= places >> 2
     places |= places >> 4
@@ -51,25 +53,24 @@ def waste_places(words: np.ndarray) -> int:
 def reach_now(words: np.ndarray, draw_count: int) -> int:
     """The places that can be on top of the waste before the next redeal."""
     waste = waste_places(words)
-    return highest_bit(waste) | sweep(words[PLACES] ^ waste, draw_count)
+    return highest_bit(waste) | drawn_last(words[PLACES] ^ waste, draw_count)
 
 
 @kernel
 def reach_later(words: np.ndarray, draw_count: int) -> int:
     """The places that can be on top of the waste after a redeal; none if no redeal is left."""
-    return sweep(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
+    return drawn_last(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
 
 
 @kernel
 def is_pure(words: np.ndarray, draw_count: int) -> bool:
-    """Whether whole draws from the start of a pass make the waste."""
-    waste = count_cards(waste_places(words))
-    return draw_count == 1 or waste % draw_count == 0 or waste == count_cards(words[PLACES])
+    """Whether the waste is what whole draws from the start of a pass make."""
+    return draw_count == 1 or comes_up(count_cards(waste_places(words)), count_cards(words[PLACES]), draw_count)
 
 
 @kernel
 def settle_talon(words: np.ndarray, draw_count: int) -> None:
-    """Make one of all talons that are equally good."""
+    """Turn a talon into the one that stands for all that are equally good."""
     if words[REDEALS] >= count_cards(words[PLACES]):
         words[REDEALS] = ENOUGH
         if is_pure(words, draw_count):
@@ -78,11 +79,11 @@ def settle_talon(words: np.ndarray, draw_count: int) -> None:
 
 @kernel
 def take_from_talon(words: np.ndarray, number: int, cards: np.ndarray, draw_count: int) -> None:
-    """Draw, with a redeal only if need be, until a card is on top of the waste, and take it."""
+    """Draw until a card is on top of the waste, with a redeal only if it is needed, and take the card."""
     place = cards[PLACE, number]
     if words[REDEALS] != ENOUGH and not (reach_now(words, draw_count) >> place) & 1:
         words[REDEALS] -= 1
-    words[TALON] ^= 1 << number
+    words[TALON_CARDS] ^= 1 << number
     words[PLACES] ^= 1 << place
     words[BORDER] = place
     settle_talon(words, draw_count)

@@ -1,4 +1,4 @@
-"""Turning the line of a search into the actions of a game, played on real columns."""
+"""Turning the moves of the column search into actions of the environment, played on real columns."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Replay:
     """A game in plain lists, with its actions.
 
     Args:
-        record: the STATE record it starts from.
+        record: the STATE record that it starts from.
         rules: the rules of the game.
-        by_columns: whether moves name the card they lead onto.
+        by_columns: whether moves name the card that they lead onto.
 
     Attributes:
         actions: the ids of the actions played so far.
@@ -40,7 +40,7 @@ class Replay:
         self.actions: list[int] = []
 
     def play(self, move: int) -> None:
-        """Play a move of a search, with the draws and the exchanges of runs that it takes."""
+        """Play a move of a search, with the draws and the exchanges of runs that it needs."""
         number, destination = divmod(move, TARGETS)
         card = CARDS[number]
         if card in self._talon:
@@ -59,14 +59,14 @@ class Replay:
             self.actions.append(STOCK_ACTION)
 
     def _uncover(self, card: int) -> None:
-        """Make a column card free; cards elsewhere are."""
+        """Make a column card free. Cards elsewhere are free already."""
         hosts, start = self._hosts(rank_of(card))
         if card in hosts:
             place = hosts.index(card)
             self._arrange(hosts, start, lambda built: built[place] == _NOTHING)
 
     def _free_host(self, card: int) -> int:
-        """Make a card free that another may be laid on; which one."""
+        """Make a card free on which another may be laid; return it."""
         hosts, start = self._hosts(rank_of(card) + 1)
 
         def free(built: Arrangement) -> list[int]:
@@ -89,7 +89,7 @@ class Replay:
         return hosts, tuple(built)
 
     def _arrange(self, hosts: list[int], start: Arrangement, fits: Callable[[Arrangement], bool]) -> Arrangement:
-        """Move runs from host to host, as few as possible, until it fits; how they lie then."""
+        """Move runs from host to host, as few as possible, until their arrangement fits; return it."""
         ways: dict[Arrangement, list[tuple[int, int]]] = {start: []}
         waiting = deque([start])
         while not fits(waiting[0]):
@@ -103,7 +103,7 @@ class Replay:
         return waiting[0]
 
     def _exchanges(self, hosts: list[int], built: Arrangement) -> list[tuple[Arrangement, int, int]]:
-        """What one move of a run from host to host can lead to, its card and the host."""
+        """The arrangements after one move of a run from host to host, each with the run's card and its new host."""
         found = []
         for target, host in enumerate(hosts):
             for source, card in enumerate(built):
@@ -114,7 +114,7 @@ class Replay:
         return found
 
     def _act(self, card: int, destination: int) -> None:
-        """Make one action that is possible as things lie."""
+        """Make one action that is legal as the cards lie."""
         self.actions.append(card * N_DESTINATIONS + destination)
         run = self._take(card)
         if destination == TO_GAP:

@@ -19,7 +19,7 @@ from klondike_env.cards import N_SUITS
 from klondike_env.engine.card_sets import lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.solver.columns.card_numbering import builders_of, number_of
-from klondike_env.solver.columns.nodes import ENOUGH, FACE_UP, NEXT, PLACE, PLACES, REDEALS, TALON, Game
+from klondike_env.solver.columns.nodes import ENOUGH, FACE_UP, NEXT, PLACE, PLACES, REDEALS, TALON_CARDS, Game
 from klondike_env.solver.columns.reach import highest_bit, is_pure, waste_places
 
 NONE = -1
@@ -88,7 +88,7 @@ def detachable(words: np.ndarray, candidates: int, cards: np.ndarray, game: Game
 def safe_card(words: np.ndarray, uncovered: int, cards: np.ndarray, game: Game) -> int:
     """The number of a card that can and may safely go up, or NONE. uncovered: the set of column cards that are free."""
     number = safe_of(words[NEXT] & words[FACE_UP] & uncovered, words, game)
-    wanted = words[NEXT] & words[TALON]
+    wanted = words[NEXT] & words[TALON_CARDS]
     if number == NONE and wanted != 0:
         number = safe_of(detachable(words, wanted, cards, game), words, game)
     return number

@@ -16,7 +16,7 @@ from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.solver.columns.any_tail import push
-from klondike_env.solver.columns.card_numbering import BUILDERS, RANK_BITS, number_of
+from klondike_env.solver.columns.card_numbering import BUILDERS, ONE_RANK, number_of
 from klondike_env.solver.columns.nodes import (
     CARD_AT,
     COLUMNS,
@@ -24,7 +24,7 @@ from klondike_env.solver.columns.nodes import (
     FLOOR,
     HEADS,
     NEXT,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     Game,
     foundation_tops,
@@ -53,7 +53,7 @@ def column_of(words: np.ndarray, cards: int) -> int:
 
 @kernel
 def lift_run(words: np.ndarray, number: int, cards: np.ndarray) -> int:
-    """Take a column card, with all that lies on it, off its column; the run as a set."""
+    """Take a column card, with all that lies on it, off its column; return the run as a set."""
     bit = 1 << number
     column = column_of(words, bit)
     run = words[COLUMNS + column] & ((bit << 1) - 1)
@@ -66,11 +66,11 @@ def lift_run(words: np.ndarray, number: int, cards: np.ndarray) -> int:
 
 @kernel
 def play_whole_run(words: np.ndarray, move: int, cards: np.ndarray, draw_count: int) -> None:
-    """Make a move; what lies on its card goes along."""
+    """Make a move. What lies on the card goes along."""
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
     run = bit
-    if words[TALON] & bit:
+    if words[TALON_CARDS] & bit:
         take_from_talon(words, number, cards, draw_count)
     elif words[FACE_UP] & bit:
         run = lift_run(words, number, cards)
@@ -90,13 +90,13 @@ def play_whole_run(words: np.ndarray, move: int, cards: np.ndarray, draw_count: 
 
 @kernel
 def push_onto(bits: int, lasts: int, build: int, moves: np.ndarray, top: int) -> int:
-    """Put the moves of a set of cards onto the columns' last cards on the stack of moves; its new top."""
+    """Push the moves of a set of cards onto the last cards of columns on the stack of moves; return its new top."""
     while bits != 0:
         bit = lowest_bit(bits)
         bits ^= bit
         number = number_of(bit)
         rank, suit = number // N_SUITS, number % N_SUITS
-        hosts = (lasts >> (N_SUITS * (rank + 1))) & RANK_BITS
+        hosts = (lasts >> (N_SUITS * (rank + 1))) & ONE_RANK
         for host in range(N_SUITS):
             if (hosts >> host) & (BUILDERS[build, host] >> suit) & 1:
                 moves[top] = number * TARGETS + ONTO_SUIT + host
@@ -115,7 +115,7 @@ class Targets(NamedTuple):
 
 @kernel
 def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
-    """Put the moves of talon cards on the stack, the first place last, so that it is tried first."""
+    """Push the moves of talon cards on the stack, the first place last, to be tried first; return its new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
@@ -127,7 +127,7 @@ def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.
 
 @kernel
 def push_whole_runs(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
-    """Put all moves that may be needed on the stack, the most promising last; its new top."""
+    """Push all moves that may be needed on the stack, the most promising last; return its new top."""
     heads, floor, wanted = words[HEADS], words[FLOOR], words[NEXT]
     tails = (lasts if game.whole_runs else words[FACE_UP]) & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0
@@ -136,7 +136,7 @@ def push_whole_runs(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game
     now = reach_now(words, game.draw_count)
     later = reach_later(words, game.draw_count) & ~now
     targets = Targets(lasts=lasts, build=game.build, wanted=wanted, gap_cards=gap_cards)
-    waiting = (heads | tails | words[TALON] | tops) & game.gap_cards
+    waiting = (heads | tails | words[TALON_CARDS] | tops) & game.gap_cards
 
     top = push(tops & gap_cards, TO_GAP, moves, top)
     top = push_onto(tops, lasts, game.build, moves, top)

@@ -1,9 +1,9 @@
-"""A search for short lines that keeps only the most promising positions among those that cost as much to reach.
+"""A beam search for short lines: of the positions that cost the same, only the most promising are kept.
 
-Positions are tried in the order of what they cost. Of all that cost the same only so many are kept, by a score; and
-always that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line
-shorter than the one known, by their `least_cost`, are dropped. So a search that had to drop no other position proves
-that no line is shorter.
+Positions are tried in the order of their cost. Of all that cost the same only so many are kept, by a score; and always
+that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line shorter than
+the known one, by their `least_cost`, are dropped. So a search that has dropped no other position proves that no line is
+shorter.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def sink_first(heap: np.ndarray, scores: np.ndarray) -> None:
 
 @kernel
 def score_of(words: np.ndarray, least: int, key: np.uint64) -> int:
-    """How unpromising a position is: what it still costs at least, its face-down cards once more, then by chance."""
+    """How unpromising a position is: its least cost, plus its face-down cards; of equal ones chance decides."""
     score = least
     for column in range(N_COLUMNS):
         score += (words[DEPTHS] >> (3 * column)) & 7
@@ -118,7 +118,7 @@ def keep(beam: Beam, layer: int, score: int) -> None:
 
 @kernel
 def meet(beam: Beam, cost: int, node: int, move: int, fixed: Fixed) -> None:
-    """Look at the position in `beam.words`, to which a move led: it is a win, or kept if it may be of use."""
+    """Record the position in `beam.words`, to which a move led, if it is a win or may be of use."""
     words, control = beam.words, beam.control
     if cost >= control[0]["best"]:
         return
@@ -154,7 +154,7 @@ def try_moves(beam: Beam, position: np.ndarray, cost: int, fixed: Fixed) -> None
 
 @kernel
 def try_layer(beam: Beam, known: np.ndarray, cost: int, limit: int, fixed: Fixed) -> None:
-    """Try all moves of the positions that cost so much, up to a number of positions in all.
+    """Try all moves of the positions of one cost, until `limit` positions have been tried in all.
 
     known: int64[0 or 1, 18], the position of the line known before.
     """

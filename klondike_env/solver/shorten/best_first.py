@@ -1,9 +1,8 @@
 """A* over exact positions: the shortest line, as far as memory and time allow.
 
-Positions are tried in the order of what they cost and will cost at least,
-`klondike_env.solver.shorten.steps.least_cost`; of those that are equal in that the last one met first. The first line
-found whose cost no open position stays below has the fewest moves. A position is met again if it costs less than
-before.
+Positions are tried in the order of their cost so far plus `klondike_env.solver.shorten.steps.least_cost`; of equal ones
+the last that was met comes first. A line has the fewest moves once no open position has a lower sum than its cost. A
+position is met again if it costs less than before.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     PLACES,
     REDEALS,
-    TALON,
+    TALON_CARDS,
 )
 from klondike_env.solver.columns.reach import highest_bit
 from klondike_env.solver.shorten.beam import COST_BITS, MOST_WORTH
@@ -59,11 +58,11 @@ CONTROL = np.dtype(
 
 
 class Open(NamedTuple):
-    """The arrays of a search."""
+    """The open positions of a search, and its other arrays."""
 
     nodes: np.ndarray  # int64[n, 10], the positions
-    links: np.ndarray  # int64[n], for each the next one of as much cost in all
-    tops: np.ndarray  # int64[4096], the first one of so much cost in all, or -1
+    links: np.ndarray  # int64[n], for each the next one of the same total cost
+    tops: np.ndarray  # int64[4096], by total cost: the first position, or -1
     slots: np.ndarray  # uint64[a power of two], the positions met
     control: np.ndarray  # CONTROL[1]
     moves: np.ndarray  # int64[MOST_MOVES], scratch
@@ -98,12 +97,12 @@ def unpack_words(packed: np.ndarray, cards: np.ndarray, words: np.ndarray) -> No
     while places != 0:
         place = lowest_bit(places)
         places ^= place
-        words[TALON] |= 1 << cards[CARD_AT, number_of(place)]
+        words[TALON_CARDS] |= 1 << cards[CARD_AT, number_of(place)]
 
 
 @kernel
 def store(arrays: Open, words: np.ndarray, origin: int, total: int) -> None:
-    """Store a position among those of as much cost in all."""
+    """Store a position among those of the same total cost."""
     new = int(arrays.control[0]["stored"])
     arrays.control[0]["stored"] += 1
     pack(words, arrays.nodes[new])
@@ -120,7 +119,7 @@ def origin_of(node: int, move: int, cost: int) -> int:
 
 @kernel
 def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed) -> None:
-    """Look at the position in `arrays.words`, to which a move led: it is a win, or stored if it may be of use."""
+    """Record the position in `arrays.words`, to which a move led, if it is a win or may be of use."""
     words, control = arrays.words, arrays.control
     if words[NEXT] == ALL_ON_FOUNDATIONS:
         if cost < control[0]["best"]:
@@ -137,7 +136,7 @@ def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed
 
 @kernel
 def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
-    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if there is no memory left."""
+    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if no memory is left."""
     control, moves, position, words = arrays.control, arrays.moves, arrays.position, arrays.words
     total = 0
     while total < control[0]["best"]:

@@ -1,4 +1,4 @@
-"""Short lines: what a search finds first wins, but with many moves that lead nowhere."""
+"""Making lines short: the first line that a search finds wins, but with many moves that lead nowhere."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
 
     Args:
         solution: what `solve` found, with the verdict "solved".
-        minimal: go on until it is proved that no line has fewer moves, or a limit is reached.
+        minimal: whether to go on until it is proved that no line has fewer moves, or a limit is reached.
         limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of nodes and
             no other the line is always the same.
 
@@ -49,7 +49,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
         `minimal` says whether it is proved that none has fewer; `nodes` and `seconds` are those of this search.
 
     Raises:
-        ValueError: there is no line, its start or its rules are not known, or it does not lead to a win.
+        ValueError: there is no line, its start or its rules are not known, or it does not win.
     """
     record, rules = _check_solution(solution)
     limits = limits or (Limits() if minimal else Limits(seconds=DEFAULT_SECONDS))
@@ -91,7 +91,7 @@ def _check_solution(solution: Solution) -> tuple[np.void, Rules]:
 
 @cache
 def _compile() -> None:
-    """Shorten a line, so that later no clock runs while kernels are compiled or loaded."""
+    """Shorten an easy line, so that kernels are compiled or loaded before any clock runs."""
     easy = solve(_EASY_DEAL)
     record, rules = _check_solution(easy)
     for run in (Shortening.widen, Shortening.prove):
@@ -159,7 +159,7 @@ class Shortening:
 
     def _cost_of(self, line: Sequence[int]) -> int:
         words = self._words.copy()
-        return sum(step(words, move, self._fixed) for move in line)
+        return int(sum(step(words, move, self._fixed) for move in line))
 
     def actions(self) -> tuple[int, ...]:
         """The best line as actions of the game."""
@@ -182,7 +182,7 @@ class Shortening:
     def _search_beam(self, width: int, played: int) -> bool:
         """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
         known = self._words.copy()
-        before = sum(step(known, move, self._fixed) for move in self._line[:played])
+        before = int(sum(step(known, move, self._fixed) for move in self._line[:played]))
         bound = min(self._cost - before, MOST_WORTH)
         known[LINK] = known[MOVE] = -1
         beam = new_beam(width, bound)

@@ -1,10 +1,10 @@
 """The moves of a short line, what each of them costs, and the fewest moves that a position still needs.
 
-A move is one of `klondike_env.solver.columns.whole_runs`, with the draws that it takes; it costs one and one for each
-draw. Turning over the waste costs nothing. So what a line costs is its card moves and its stock draws.
+A move is one of `klondike_env.solver.columns.whole_runs`, with the draws that it needs. It costs one, and one more for
+each draw; redeals cost nothing. So the cost of a line is how many moves of cards and draws it has.
 
-Positions are those of `klondike_env.solver.columns.nodes` with the columns told apart, but their waste is as the game
-has it, not the earliest of those that are equally good, for draws are counted here.
+Positions are those of `klondike_env.solver.columns.nodes` with the columns told apart. But the waste is that of the
+game, not the earliest one that is equally good, because draws are counted here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from klondike_env.solver.columns.nodes import (
     NEXT,
     PLACE,
     PLACES,
-    TALON,
+    TALON_CARDS,
     TARGETS,
     UNDER,
     Game,
@@ -41,7 +41,9 @@ from klondike_env.solver.columns.reach import highest_bit, reach_now, waste_plac
 from klondike_env.solver.columns.safe import NONE, safe_of
 from klondike_env.solver.columns.whole_runs import column_of, last_cards, play_whole_run, push_whole_runs
 
-BURIED_SHAPE = (2, N_COLUMNS, N_COLUMNS)
+# The halves of `buried`, see `write_buried`.
+_EXCESS, _ABOVE, _N_HALVES = range(3)
+BURIED_SHAPE = (_N_HALVES, N_COLUMNS, N_COLUMNS)
 # The most that one move costs: all of the stock drawn, all of the talon again, and the move.
 MOST_COST = TALON_SIZE + TALON_SIZE + 1
 _SAME_SUIT = sum(1 << (N_SUITS * rank) for rank in range(N_RANKS))
@@ -50,14 +52,14 @@ _SAME_SUIT = sum(1 << (N_SUITS * rank) for rank in range(N_RANKS))
 class Fixed(NamedTuple):
     """What stays the same in a search."""
 
-    cards: np.ndarray  # int64[4, 64], see klondike_env.solver.columns.nodes
-    buried: np.ndarray  # int64[2, 7, 7], see write_buried
+    cards: np.ndarray  # int64 of CARDS_SHAPE, see klondike_env.solver.columns.nodes
+    buried: np.ndarray  # int64 of BURIED_SHAPE, see write_buried
     game: Game
 
 
 @kernel
 def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
-    """The draws that bring the talon card of a place, which can be reached, to the top of the waste."""
+    """How many draws bring the talon card of a place that can be reached to the top of the waste."""
     waste = waste_places(words)
     before = words[PLACES] & ((2 << place) - 1)
     if (reach_now(words, draw_count) >> place) & 1:
@@ -67,9 +69,9 @@ def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
 
 @kernel
 def step(words: np.ndarray, move: int, fixed: Fixed) -> int:
-    """Make a move; what it costs."""
+    """Make a move; return its cost."""
     number, draw_count = move // TARGETS, fixed.game.draw_count
-    if not (words[TALON] >> number) & 1:
+    if not (words[TALON_CARDS] >> number) & 1:
         play_whole_run(words, move, fixed.cards, draw_count)
         return 1
     place = fixed.cards[PLACE, number]
@@ -107,10 +109,12 @@ def can_wait(words: np.ndarray, move: int, game: Game) -> bool:
 
 @kernel
 def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
-    """Write the moves of which one begins a shortest line to a win, if there is a line; how many.
+    """Write the moves to try, of which one begins a shortest line to a win if there is a line; return how many.
 
     A safe column card goes up without an alternative, see `klondike_env.solver.columns.safe`: lines do not get longer
-    by that. Talon cards may be safe too, but when they are drawn matters here. moves: int64[MOST_MOVES], overwritten.
+    by that. Talon cards may be safe too, but here it matters when they are drawn.
+
+    moves: int64[MOST_MOVES], overwritten.
     """
     lasts = last_cards(words)
     safe = safe_of(words[NEXT] & words[FACE_UP] & lasts, words, fixed.game)
@@ -127,10 +131,11 @@ def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
 
 @kernel
 def write_buried(words: np.ndarray, cards: np.ndarray, buried: np.ndarray) -> None:
-    """Write what the face-down cards are in the way of.
+    """Write how many face-down cards lie above lower ones of their suit.
 
-    buried: int64[2, 7, 7], overwritten: for each column and number of cards that are still face down there, how many of
-    these lie above a lower card of their suit, and the set of cards that do so if they lie on them.
+    buried: int64 of BURIED_SHAPE, overwritten. For each column and number of cards that are still face down there,
+    buried[_EXCESS] is how many of these lie above a lower card of their suit, and buried[_ABOVE] the set of cards that
+    do so if they lie on them.
     """
     buried[:] = 0
     for column in range(N_COLUMNS):
@@ -138,18 +143,18 @@ def write_buried(words: np.ndarray, cards: np.ndarray, buried: np.ndarray) -> No
         number = number_of(highest_bit(words[COLUMNS + column]))
         for level in range(depth, 0, -1):
             number = cards[UNDER, number]
-            buried[1, column, level] = (_SAME_SUIT << (number + N_SUITS)) & ALL_CARDS
-            buried[0, column, level] = 1 << number
+            buried[_ABOVE, column, level] = (_SAME_SUIT << (number + N_SUITS)) & ALL_CARDS
+            buried[_EXCESS, column, level] = 1 << number
         above, total = 0, 0
         for level in range(1, depth + 1):
-            total += 1 if buried[0, column, level] & above else 0
-            above |= buried[1, column, level]
-            buried[0, column, level], buried[1, column, level] = total, above
+            total += 1 if buried[_EXCESS, column, level] & above else 0
+            above |= buried[_ABOVE, column, level]
+            buried[_EXCESS, column, level], buried[_ABOVE, column, level] = total, above
 
 
 @kernel
 def waste_excess(words: np.ndarray, cards: np.ndarray, draw_count: int) -> int:
-    """The least moves that the waste costs for its cards that lie above a lower one of their suit."""
+    """The fewest additional moves for the cards of the waste that lie above a lower one of their suit."""
     waste, above, blocked = waste_places(words), 0, 0
     while waste != 0:
         place = lowest_bit(waste)
@@ -162,13 +167,13 @@ def waste_excess(words: np.ndarray, cards: np.ndarray, draw_count: int) -> int:
 
 @kernel
 def least_cost(words: np.ndarray, fixed: Fixed) -> int:
-    """A number of moves that no line to a win stays below.
+    """A lower bound on the moves of every line to a win.
 
-    It is the bound of Klondike-Solver, MinimalKlondike and KSolve, a little extended. Each move is that of one card,
+    It is the bound of Klondike-Solver, MinimalKlondike and KSolve, slightly extended. Each move is that of one card,
     the highest of those that go along; each draw is a draw. No two of these are the same:
 
-    - Each card that is not up is moved to its foundation by itself for a last time: one move for each.
-    - Each card of the stock is drawn in this pass: draws enough for so many cards.
+    - Each card that is not on its foundation is moved there by itself for a last time: one move for each.
+    - Each card of the stock is drawn in this pass: as many draws as so many cards need.
     - A face-down card is moved by itself when it leaves its place for the first time, for it is then the highest
       face-up card of its column. If a lower card of its suit lies under it, it cannot go up then: one more move.
     - Before such a lower card under face-up cards is free, the run of its suit's card is moved by one of its cards, and
@@ -185,6 +190,6 @@ def least_cost(words: np.ndarray, fixed: Fixed) -> int:
     cost += waste_excess(words, fixed.cards, draw_count)
     for column in range(N_COLUMNS):
         depth = (words[DEPTHS] >> (3 * column)) & 7
-        cost += depth + buried[0, column, depth]
-        cost += 1 if words[COLUMNS + column] & buried[1, column, depth] else 0
+        cost += depth + buried[_EXCESS, column, depth]
+        cost += 1 if words[COLUMNS + column] & buried[_ABOVE, column, depth] else 0
     return cost

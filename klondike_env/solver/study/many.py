@@ -1,15 +1,14 @@
-"""Solving many deals, on many cores or machines, with results that are kept as they come."""
+"""Solving many deals, on many cores or machines. Results are kept as they come."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
-
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from klondike_env.deals import check_deals
 from klondike_env.result_file import ResultFile
@@ -22,11 +21,11 @@ _CHUNK = 20  # deals that a worker solves between two reports
 
 
 class Solved(NamedTuple):
-    """What is kept of the search for one deal."""
+    """The result of one deal, as a file keeps it."""
 
     deal: int
     verdict: str
-    n_actions: int  # of the line that was found, which is not the shortest; 0 without one
+    n_actions: int  # of the line that was found, which is seldom the shortest; 0 without one
     nodes: int
     seconds: float
 
@@ -46,21 +45,21 @@ def solve_many(
     Args:
         deals: deal numbers, each once.
         rules: the rules, or a preset's name.
-        workers: how many share the work. More than one are processes of their own, so a program must call this
+        workers: how many share the work. More than one run in processes of their own, so a program must call this
             below `if __name__ == "__main__":`.
-        backend: where they are: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
-        limits: for each deal; a minute by default. Without a limit of time verdicts are the same everywhere.
-        file: where results are kept as they come, as CSV. If it exists, what it holds is not done again.
-        show_progress: whether to show a progress bar.
+        backend: where they run: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
+        limits: for each deal; a minute by default. Without a time limit verdicts are the same everywhere.
+        file: a CSV file in which results are kept as they come. Deals whose results it holds are not solved again.
+        show_progress: whether to show a progress bar, where rich is installed.
 
     Returns:
         The results in the order of the deals.
 
     Raises:
-        ValueError: a deal is no deal number or there twice, the file holds results of other rules or limits,
+        ValueError: a deal is not a deal number or is named twice, the file holds results of other rules or limits,
             or workers or backend is not allowed.
-        DependencyNotInstalled: Ray is not installed.
-        WorkerDied: a worker was killed; what is in the file is kept.
+        DependencyNotInstalled: Ray is not installed, or cloudpickle, which several workers need.
+        WorkerDied: a worker was killed; the file keeps the results so far.
     """
     rules = rules_of(rules)
     limits = limits or Limits()
@@ -72,15 +71,15 @@ def solve_many(
     left = [deal for deal in numbers if deal not in done]
     chunks = (left[start : start + _CHUNK] for start in range(0, len(left), _CHUNK))
     solve_chunk = partial(_solve_chunk, rules=rules, limits=limits)
-    undecided = _count_undecided(done.values())
-    with _progress(show_progress) as progress:
-        bar = progress.add_task("", total=len(numbers), completed=len(numbers) - len(left), undecided=undecided)
+    n_solved, undecided = len(numbers) - len(left), _count_undecided(done.values())
+    with _progress(len(numbers), show_progress) as show:
+        show(n_solved, undecided)
         for rows in share(solve_chunk, chunks, workers=workers, backend=backend):
             done.update((row.deal, row) for row in rows)
             if results:
                 results.append(rows)
-            undecided += _count_undecided(rows)
-            progress.update(bar, advance=len(rows), undecided=undecided)
+            n_solved, undecided = n_solved + len(rows), undecided + _count_undecided(rows)
+            show(n_solved, undecided)
     return [done[deal] for deal in numbers]
 
 
@@ -88,14 +87,20 @@ def _count_undecided(rows: Iterable[Solved]) -> int:
     return sum(row.verdict == UNDECIDED for row in rows)
 
 
-def _progress(visible: bool) -> Progress:
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[undecided]} undecided"),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=Console(stderr=True), disable=not visible)
+@contextmanager
+def _progress(total: int, visible: bool) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar over `total` deals: what shows how many are solved, and how many of them undecided."""
+    if not visible or find_spec("rich") is None:
+        yield lambda n_solved, undecided: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    undecided_column = TextColumn("{task.fields[undecided]} undecided")
+    columns = (BarColumn(), MofNCompleteColumn(), undecided_column, TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("", total=total, undecided=0)
+        yield lambda n_solved, undecided: progress.update(bar, completed=n_solved, undecided=undecided)
 
 
 def _solve_chunk(deals: Sequence[int], rules: Rules, limits: Limits) -> list[Solved]:
@@ -107,7 +112,7 @@ def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
     """The file of results under these rules and limits.
 
     Raises:
-        ValueError: it exists and tells of others, or is something else.
+        ValueError: the file exists and holds results of others, or is something else.
     """
     return ResultFile(path, {"rules": rules.to_dict(), "limits": asdict(limits)}, Solved._fields, _solved)
 

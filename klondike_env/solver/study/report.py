@@ -12,9 +12,9 @@ from gymnasium.error import DependencyNotInstalled
 from klondike_env.solver.study.winnability import (
     PUBLISHED_NECESSITY,
     PUBLISHED_WINNABLE,
-    Line,
     Published,
     Share,
+    Summary,
     name_of,
 )
 from klondike_env.solver.verdicts import VERDICTS
@@ -28,19 +28,19 @@ CAPTION = "95 % intervals: the lower bound counts undecided deals as lost, the u
 _WINNABLE, _NEEDED = "winnable %", "need worrying back %"
 
 
-def table_of(lines: Sequence[Line]) -> Table:
+def table_of(summaries: Sequence[Summary]) -> Table:
     """Counts, shares with their intervals, and published figures beside them."""
     headers = ("game", "deals", *VERDICTS, _WINNABLE, "published", _NEEDED, "undecided %", "published")
-    return Table(headers, tuple(_row_of(line) for line in lines))
+    return Table(headers, tuple(_row_of(summary) for summary in summaries))
 
 
-def _row_of(line: Line) -> tuple[str, ...]:
-    rules, verdicts, needed = line.verdicts.rules, line.verdicts, line.necessity
+def _row_of(summary: Summary) -> tuple[str, ...]:
+    rules, verdicts, needed = summary.verdicts.rules, summary.verdicts, summary.necessity
     return (
         name_of(rules),
-        f"{len(verdicts.codes):,}",
+        f"{len(verdicts.indices):,}",
         *(f"{verdicts.count(verdict):,}" for verdict in VERDICTS),
-        percent(line.winnable),
+        percent(summary.winnable),
         _published(PUBLISHED_WINNABLE.get(rules)),
         percent(needed) if needed else "",
         f"{100 * needed.unknown / needed.total:.2f}" if needed else "",
@@ -78,21 +78,21 @@ def check_plot(file: Path) -> None:
         raise ValueError(f"there is no folder {file.parent} to write {file.name} to; make it first")
 
 
-def plot_of(lines: Sequence[Line]) -> Figure:
+def plot_of(summaries: Sequence[Summary]) -> Figure:
     """The winnable shares with their intervals, and published ones as crosses; needs matplotlib."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 1.2 + 0.3 * len(lines)), layout="constrained")
+    figure = Figure(figsize=(7, 1.2 + 0.3 * len(summaries)), layout="constrained")
     axes = figure.add_subplot()
-    places = range(len(lines))
-    intervals = [line.winnable.interval() for line in lines]
+    places = range(len(summaries))
+    intervals = [summary.winnable.interval() for summary in summaries]
     middles = [50 * (low + high) for low, high in intervals]
     halves = [50 * (high - low) for low, high in intervals]
     axes.errorbar(middles, places, xerr=halves, fmt="o", markersize=3, capsize=3, color="#0072B2", label="here")
-    published = [PUBLISHED_WINNABLE.get(line.verdicts.rules) for line in lines]
+    published = [PUBLISHED_WINNABLE.get(summary.verdicts.rules) for summary in summaries]
     known = [(told.percent, place) for told, place in zip(published, places, strict=True) if told is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], "x", color="#D55E00", label="published")
-    axes.set_yticks(places, [name_of(line.verdicts.rules) for line in lines])
+    axes.set_yticks(places, [name_of(summary.verdicts.rules) for summary in summaries])
     axes.invert_yaxis()
     axes.set_xlim(0, 100)
     axes.set_xlabel("deals that can be won, all cards known, in percent, with 95 % intervals")

@@ -1,11 +1,11 @@
 """How many deals can be won, all cards known, and how many of them need worrying back: the published study, repeated.
 
-Intervals are 95 % Wilson intervals whose lower bound counts all undecided deals as lost, the upper all as won.
+Intervals are 95 % Wilson intervals. Their lower bounds count all undecided deals as lost, their upper bounds as won.
 
 Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
-Patience Games", Journal of Artificial Intelligence Research 85:21 (2026), arXiv:1906.12314v6, which took intervals in
-the same way: Table 3 for each number of cards drawn, a million deals each, and Table 4 for other ways to build and to
-fill gaps at draw 3. Redeals are without limit in all of them; no figures for other games here are known to us.
+Patience Games", Journal of Artificial Intelligence Research 85:21 (2026), arXiv:1906.12314v6. Intervals there are made
+in the same way. Table 3 has each number of cards drawn, a million deals each; Table 4 has other rules for building and
+for gaps at draw 3. Redeals are unlimited in all of them. We know of no figures for other games here.
 """
 
 from __future__ import annotations
@@ -75,29 +75,35 @@ PUBLISHED_NECESSITY: dict[Rules, Published] = {
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What was found under one set of rules: `codes`, uint8[n], of consecutive deals from `first`, see `VERDICTS`."""
+    """The verdicts under one set of rules on consecutive deals from `first`.
+
+    Attributes:
+        rules: the rules.
+        first: the first deal number.
+        indices: uint8[n], for each deal the index of its verdict in `VERDICTS`.
+    """
 
     rules: Rules
     first: int
-    codes: np.ndarray
+    indices: np.ndarray
 
     @property
     def deals(self) -> range:
         """The deal numbers."""
-        return range(self.first, self.first + len(self.codes))
+        return range(self.first, self.first + len(self.indices))
 
     def count(self, verdict: str) -> int:
         """How many deals have this verdict."""
-        return int(np.count_nonzero(self.codes == VERDICTS.index(verdict)))
+        return int(np.count_nonzero(self.indices == VERDICTS.index(verdict)))
 
     def of(self, deals: range) -> np.ndarray:
-        """The codes of some of the deals, uint8[m]."""
-        return self.codes[deals.start - self.first : deals.stop - self.first]
+        """The verdicts on some of the deals, uint8[m]."""
+        return self.indices[deals.start - self.first : deals.stop - self.first]
 
 
 @dataclass(frozen=True)
 class Share:
-    """A share of deals, some of which may be undecided: `yes` of `total` are in it, `unknown` may be."""
+    """A share of deals, some of which may be undecided: `yes` of `total` are in it, and `unknown` may be."""
 
     yes: int
     unknown: int
@@ -109,14 +115,14 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Line:
-    """What a study tells of one game.
+class Summary:
+    """The result of a study for one game.
 
     Attributes:
-        verdicts: on each deal.
+        verdicts: the verdict on each deal.
         winnable: the share of deals that can be won.
         necessity: of the deals that are won with worrying back, the share that cannot be won without; None
-            where either game was not studied, or no deal was won.
+            if either game was not studied, or no deal was won.
     """
 
     verdicts: Verdicts
@@ -136,7 +142,7 @@ def study(
     backend: str = "processes",
     show_progress: bool = True,
     say: Callable[[str], object] = lambda text: None,
-) -> list[Line]:
+) -> list[Summary]:
     """Find out how many deals can be won.
 
     Args:
@@ -144,20 +150,20 @@ def study(
         deals: how many; by default those of the kept labels from `first` on, or 1,000 where there are none.
         first: the first deal number.
         limits: of each search; by default those of `default_limits`.
-        fresh: whether to solve anew what the kept labels tell.
-        folder: where results are kept as they come, one file for each game, to be gone on with.
+        fresh: whether to solve deals again that have kept labels.
+        folder: where results are kept as they come, one file for each game; a later call resumes from them.
         workers: how many share the work, see `klondike_env.solver.study.many.solve_many`.
-        backend: where they are, see there.
+        backend: where they run, see there.
         show_progress: whether to show a progress bar.
-        say: told which game is being solved.
+        say: called with a line that names the game that is being solved.
 
     Returns:
-        A line for each game, in the order given.
+        A summary for each game, in the order given.
 
     Raises:
         ValueError: as `solve_many` does, or there is neither a game nor a label, or the folder is a file.
         DependencyNotInstalled: Ray is asked for and not installed.
-        WorkerDied: a worker was killed; what is in the folder is kept.
+        WorkerDied: a worker was killed; the folder keeps the results so far.
     """
     named = list(dict.fromkeys(kept_games() if games is None else games))
     if not named:
@@ -167,8 +173,8 @@ def study(
     found = {}
     for rules in named:
         wanted = _deals(labels_of(rules), deals, first)
-        codes = {} if fresh else _kept_codes(rules)
-        left = [deal for deal in wanted if deal not in codes]
+        indices = {} if fresh else _kept_indices(rules)
+        left = [deal for deal in wanted if deal not in indices]
         if left:
             say(f"solving {len(left):,} deals of {name_of(rules)}")
             rows = solve_many(
@@ -180,12 +186,12 @@ def study(
                 file=Path(folder, f"{name_of(rules)}.csv") if folder is not None else None,
                 show_progress=show_progress,
             )
-            codes.update((row.deal, VERDICTS.index(row.verdict)) for row in rows)
-        found[rules] = Verdicts(rules, wanted.start, np.array([codes[deal] for deal in wanted], dtype=np.uint8))
-    return [line_of(verdicts, found.get(replace(rules, worry_back=False))) for rules, verdicts in found.items()]
+            indices.update((row.deal, VERDICTS.index(row.verdict)) for row in rows)
+        found[rules] = Verdicts(rules, wanted.start, np.array([indices[deal] for deal in wanted], dtype=np.uint8))
+    return [summary_of(verdicts, found.get(replace(rules, worry_back=False))) for rules, verdicts in found.items()]
 
 
-def _kept_codes(rules: Rules) -> dict[int, int]:
+def _kept_indices(rules: Rules) -> dict[int, int]:
     """The kept verdict on each deal that has one."""
     labels = labels_of(rules)
     return dict(zip(labels.deals, labels.verdicts.tolist(), strict=True)) if labels is not None else {}
@@ -198,7 +204,7 @@ def _deals(labels: Labels | None, deals: int | None, first: int) -> range:
 
 
 def default_limits(rules: Rules) -> Limits:
-    """The limits of a study: no time, so that it ends alike everywhere; fewer nodes where each takes longer."""
+    """The limits of a study: no time limit, so that it ends alike everywhere; fewer nodes where each takes longer."""
     return Limits(nodes=40_000_000 if supports(rules) else 20_000_000, seconds=None)
 
 
@@ -218,16 +224,16 @@ def with_twins(games: Iterable[Rules]) -> list[Rules]:
     return list(dict.fromkeys(rules for pair in pairs for rules in pair))
 
 
-def line_of(verdicts: Verdicts, without: Verdicts | None) -> Line:
+def summary_of(verdicts: Verdicts, without: Verdicts | None) -> Summary:
     """Sum up the verdicts on a game, given also those on the same game without worrying back, if there are any."""
-    winnable = Share(verdicts.count(SOLVED), verdicts.count(UNDECIDED), len(verdicts.codes))
+    winnable = Share(verdicts.count(SOLVED), verdicts.count(UNDECIDED), len(verdicts.indices))
     if without is None or not verdicts.rules.worry_back:
-        return Line(verdicts, winnable, None)
-    return Line(verdicts, winnable, necessity_of(verdicts, without))
+        return Summary(verdicts, winnable, None)
+    return Summary(verdicts, winnable, necessity_of(verdicts, without))
 
 
 def necessity_of(with_it: Verdicts, without: Verdicts) -> Share | None:
-    """Of the deals that are won with worrying back, the share that cannot be won without; None where none is won."""
+    """Of the deals that are won with worrying back, the share that cannot be won without; None if none is won."""
     both = range(max(with_it.deals.start, without.deals.start), min(with_it.deals.stop, without.deals.stop))
     won = with_it.of(both) == VERDICTS.index(SOLVED)
     otherwise = without.of(both)[won]
@@ -236,7 +242,7 @@ def necessity_of(with_it: Verdicts, without: Verdicts) -> Share | None:
 
 
 def name_of(rules: Rules) -> str:
-    """A short name, good for a file too: "draw3", "draw2-no-worrying-back", "draw3-build-same_suit"."""
+    """A short name that a file can have too: "draw3", "draw2-no-worrying-back", "draw3-build-same_suit"."""
     for name, known in PRESETS.items():
         if rules == known:
             return name

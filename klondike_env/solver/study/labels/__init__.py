@@ -1,10 +1,10 @@
-"""Verdicts that are kept: consecutive deals that were solved once, all cards known, for whoever needs them again.
+"""Labels: verdicts on consecutive deals that were solved once, all cards known, for whoever needs them again.
 
 Every file NAME.npz of this folder belongs to one set of rules and holds
 
     about     str, JSON: {"first": deal number, "rules": fields of Rules, "limits": fields of Limits}
     verdicts  uint8[n], of the deals first, first + 1, ...: an index into `VERDICTS`
-    nodes     uint32[n], positions that each search visited
+    nodes     uint32[n], the nodes of each search; older files call them visits
 
 `make labels` writes them from files of `klondike_env.solver.study.many.solve_many`.
 """
@@ -20,6 +20,7 @@ from typing import Protocol
 
 import numpy as np
 
+from klondike_env.result_file import read_about
 from klondike_env.rules import Rules
 from klondike_env.solver.solve import Limits
 from klondike_env.solver.verdicts import VERDICTS
@@ -28,7 +29,7 @@ FOLDER = Path(__file__).parent
 
 
 class Row(Protocol):
-    """What is packed of a deal's search, as `klondike_env.solver.study.many.Solved` has it."""
+    """The part of a result that is packed, such as a `klondike_env.solver.study.many.Solved`."""
 
     @property
     def deal(self) -> int:
@@ -40,7 +41,7 @@ class Row(Protocol):
 
     @property
     def nodes(self) -> int:
-        """Positions visited."""
+        """Nodes searched."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,7 @@ class Labels:
         limits: when a search gave up.
         first: the first deal number.
         verdicts: uint8[n], read-only; each an index into `VERDICTS`.
-        nodes: uint32[n], read-only; positions that each search visited.
+        nodes: uint32[n], read-only; the nodes of each search.
     """
 
     rules: Rules
@@ -91,7 +92,7 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
         path: of the file, NAME.npz; overwritten.
 
     Raises:
-        ValueError: there is no result, a deal is missing or there twice, or the path ends otherwise.
+        ValueError: there is no result, a deal is missing or there twice, or the path does not end in .npz.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -113,11 +114,12 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
 
 
 def read_labels(path: Path | str) -> Labels:
-    """The labels of a file that `pack` wrote."""
+    """The labels of a file that `pack` wrote, lately or when nodes were called visits."""
     with np.load(path, allow_pickle=False) as file:
-        about = json.loads(str(file["about"]))
+        about = read_about(str(file["about"]))
         rules, limits = Rules(**about["rules"]), Limits(**about["limits"])
-        return Labels(rules, limits, about["first"], file["verdicts"], file["nodes"])
+        nodes = file["nodes" if "nodes" in file else "visits"]
+        return Labels(rules, limits, about["first"], file["verdicts"], nodes)
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Packs files of results into this folder, named by their rules: `python -m klondike_env.solver.study.labels FILE...`.
+"""Pack files of results into this folder, named by their rules: `python -m klondike_env.solver.study.labels FILE...`.
 
-Of a file that has gaps the consecutive deals from its lowest on are taken.
+Only the consecutive deals from the lowest on are taken of a file that has gaps.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from klondike_env.solver.study.winnability import name_of
 
 
 def pack_file(path: Path, folder: Path) -> str:
-    """Pack a file of `solve_many` into a folder; what was done, in words.
+    """Pack a file of `solve_many` into a folder; say in words what was done.
 
     Raises:
-        ValueError: it is no such file, or holds no result.
+        ValueError: it is not such a file, or holds no result.
     """
     told = about(path)
     if set(told) != {"rules", "limits"}:

@@ -1,0 +1,78 @@
+"""No field is found by its position: with one more in the middle the searches do the same.
+
+The copies with the inserted fields run as plain Python, since compiling them would take longer than searching.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import klondike_env
+
+PACKAGE = Path(klondike_env.__file__).parent
+PROGRAM = """
+import json
+from klondike_env.solver import Limits, shorten, solve
+from klondike_env.rules import PRESETS
+
+found = []
+for variant, deal in [("draw1", 2), ("draw3", 1), ("thumb_and_pouch", 2), ("thumb_and_pouch_whole", 2)]:
+    solution = solve(deal, variant, Limits(nodes=400, seconds=None))
+    found.append([solution.verdict, solution.nodes, *solution.actions])
+short = shorten(solution, limits=Limits(nodes=20, seconds=None))
+print(json.dumps([*found, [short.nodes, *short.actions]]))
+"""
+
+
+def outcome(folder: Path) -> list[list[object]]:
+    """What the program finds with the package in a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found: list[list[object]] = json.loads(done.stdout)
+    return found
+
+
+def insert(text: str, pattern: str, addition: str) -> str:
+    """The text with an addition before every match of a pattern, of which there is one at least."""
+    changed, count = re.subn(f"(?={pattern})", addition, text)
+    assert count, pattern
+    return changed
+
+
+def insert_fields(folder: Path) -> None:
+    """One more field in the tuples, words and frames of both searches, set to what would do harm anywhere else."""
+    for name in ("moves", "pruning", "search"):
+        file = folder / f"classes/{name}.py"
+        text = file.read_text()
+        text = re.sub(r"(?<!class )\bNode\(", "Node(inserted=7, ", text)
+        text = re.sub(r"(?<!class )\bMoveSets\(", "MoveSets(inserted=0, ", text)
+        file.write_text(text)
+    moves = folder / "classes/moves.py"
+    text = insert(moves.read_text(), r"    wanted: int", "    inserted: int\n")
+    text = insert(text, r"    talon_to_foundation: int", "    inserted: int\n")
+    text = insert(text, r"    _TALON_BIT,", "    _INSERTED,\n").replace(") = range(7)", ") = range(8)")
+    moves.write_text(text)
+    nodes = folder / "columns/nodes.py"
+    text = insert(nodes.read_text(), r"    whole_runs: int", "    inserted: int\n")
+    text = insert(text, r"    NEXT,  #", "    INSERTED,\n").replace(") = range(12)", ") = range(13)")
+    text = insert(text, r"    UNDER,  #", "    INSERTED_ROW,\n").replace(") = range(5)", ") = range(6)")
+    nodes.write_text(text)
+    pruning = folder / "columns/pruning.py"
+    pruning.write_text(pruning.read_text().replace("Game(", "Game(inserted=7, "))
+    depth_first = folder / "columns/depth_first.py"
+    depth_first.write_text(insert(depth_first.read_text(), r'        \("nodes"', '        ("inserted", np.int64),\n'))
+
+
+def test_a_field_more_in_the_middle_changes_nothing(tmp_path: Path) -> None:
+    shutil.copytree(PACKAGE, tmp_path / "klondike_env", ignore=shutil.ignore_patterns("__pycache__", "agents"))
+    expected = outcome(tmp_path)
+    insert_fields(tmp_path / "klondike_env/solver")
+    assert outcome(tmp_path) == expected
+    assert [found[0] for found in expected[:-1]] == ["solved"] * 4
