@@ -113,6 +113,35 @@ class Options(NamedTuple):
     blind: float  # the weight of the base beside the solver, 0 to 1
     z: float  # standard errors by which a candidate must lead the base's to be preferred
 
+    @classmethod
+    def checked(
+        cls,
+        candidates: Generator,
+        samples: int | None,
+        seconds_per_move: float | None,
+        nodes: int,
+        blind: float,
+        z: float,
+    ) -> Options:
+        """The options that a user gives; see `PlannerAgent`.
+
+        Raises:
+            ValueError: one of them is not allowed.
+        """
+        check_choice("candidates", candidates, GENERATORS)
+        if samples is None:
+            samples = DEFAULT_SAMPLES if seconds_per_move is None else MAX_SAMPLES
+        samples = check_whole_number("samples", samples, 0, MAX_SAMPLES, also=" or None for the default")
+        seconds = inf if seconds_per_move is None else seconds_per_move
+        if not seconds > 0:
+            raise ValueError(f"seconds_per_move is {seconds}; allowed: a positive number, or None for no limit")
+        nodes = check_whole_number("nodes", nodes, 1)
+        if not 0 <= blind <= 1:
+            raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
+        if not z >= 0:
+            raise ValueError(f"z is {z!r}; allowed: a number from 0")
+        return cls(candidates, samples, seconds, nodes, blind, z)
+
 
 class Planner:
     """Makes decisions, one after the other; threads need one each.
@@ -239,20 +268,7 @@ class PlannerAgent(Agent):
         self.name = "planner"
         self.base = TunedAgent() if base is None else base
         self.threads = check_whole_number("threads", threads, 1)
-        check_choice("candidates", candidates, GENERATORS)
-        if seconds_per_move is not None and not seconds_per_move > 0:
-            raise ValueError(
-                f"seconds_per_move is {seconds_per_move!r}; allowed: a positive number, or None for no limit"
-            )
-        if not 0 <= blind <= 1:
-            raise ValueError(f"blind is {blind!r}; allowed: a number from 0 to 1")
-        if not z >= 0:
-            raise ValueError(f"z is {z!r}; allowed: a number from 0")
-        if samples is None:
-            samples = DEFAULT_SAMPLES if seconds_per_move is None else MAX_SAMPLES
-        samples = check_whole_number("samples", samples, 0, MAX_SAMPLES, also=" or None for the default")
-        seconds = inf if seconds_per_move is None else seconds_per_move
-        self.options = Options(candidates, samples, seconds, check_whole_number("nodes", nodes, 1), blind, z)
+        self.options = Options.checked(candidates, samples, seconds_per_move, nodes, blind, z)
         self._meet_the_game()
 
     def _meet_the_game(self) -> None:
