@@ -1,8 +1,8 @@
 """Advice for a player: how likely a win is after each legal action, for all that the player can know.
 
-The unseen cards are laid at random many times, and in each of these games every action is tried out and the list of
+The unseen cards are shuffled many times. In each of these games every action is tried out, and the list of
 `klondike_env.agents.tuned.agent` plays on to the end. A better player wins more often than these shares say, so they
-are best compared with each other. Once the place of at most one card is unknown, the solver tells what is so.
+are best compared with each other. Once the place of at most one card is unknown, the solver decides.
 """
 
 from __future__ import annotations

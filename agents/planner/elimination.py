@@ -1,7 +1,7 @@
 """Which candidate is best: successive elimination.
 
-All candidates are evaluated in the same determinizations, and those that have clearly fallen behind are dropped, so
-that time is left to tell the others apart. What the base would play is left only on evidence.
+All candidates are evaluated in the same determinizations. Those that have clearly fallen behind are dropped, which
+leaves more time for the others. The base's candidate is given up only on evidence.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """How good a candidate is: verdicts on the position after it, in determinizations that are the same for all candidates.
 
-A determinization lays the cards that the player has not seen on the unseen places at random. There the position has
-two evaluators. One is the base, an agent that looks at no hidden card and plays on; the other a solver that sees all
-cards. The position is worth
+A determinization shuffles the cards that the player has not seen over the places that are hidden. Two evaluators look
+at the position there: the base, an agent that looks at no hidden card and plays on, and a solver that sees all cards.
+The position is worth
 
     1                 if the base wins
     1 - blind         if not, but the solver does
     (1 - blind) / 2   if the solver gives up
-    0                 if there is no line to a win
+    0                 if there is no win
 
-The solver thinks too well of what needs luck, for it picks the right column whatever is hidden there; the base, a
-poor player, too badly of what needs skill. As all candidates meet the same cards, what differs between two of them is
-seen much sooner than with cards of their own.
+The solver overrates positions that need luck, for it picks the right column whatever is hidden there. The base, a poor
+player, underrates those that need skill. All candidates meet the same cards, so the difference between two of them
+shows much sooner than with cards of their own.
 """
 
 from __future__ import annotations
