@@ -146,7 +146,6 @@ def test_wins_more_than_its_base(variant: str, n: int, least: int) -> None:
     assert np.count_nonzero(ours & ~theirs) - np.count_nonzero(theirs & ~ours) >= least
 
 
-@pytest.mark.slow
 def test_any_agent_can_be_the_base() -> None:
     deals = VALIDATION + np.arange(6)
     ours = play_games(RolloutAgent(samples=6, base=GreedyAgent()), PRESETS["classic"], deals)
