@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test kernels test-slow test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
+.PHONY: setup test kernels test-statistics test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -37,9 +37,9 @@ test: lint
 kernels: setup
 	$(BIN)/python -m tests.compile_kernels
 
-# The tests that play so many games that `make test` leaves them out.
-test-slow: setup
-	$(BIN)/python -m pytest -n0 -m slow
+# Tests that count the wins of many games, which `make test` leaves out.
+test-statistics: setup
+	$(BIN)/python -m pytest -n0 -m statistical
 
 # TorchRL, Tianshou and Minari.
 test-libraries: .venv-others/.installed

@@ -69,11 +69,11 @@ def run_bench(
         - `peers.<name>`: `what` is played, and `steps_per_second` of one core or the `error`.
 
     Raises:
-        ValueError: there is no such part, or the system does not tell what a soak needs.
+        ValueError: there is no such measurement, or the system does not tell what a soak needs.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
-        raise ValueError(f"there is no part {unknown[0]!r}; known: {', '.join(PARTS)}")
+        raise ValueError(f"no such measurement: {unknown[0]!r}; known: {', '.join(PARTS)}")
     ours: dict[str, Any] = {}
     figures: dict[str, Any] = {"machine": describe_machine(), "seconds": seconds, "klondike": ours}
     if soak_millions:

@@ -145,7 +145,7 @@ def test_a_soak_tells_how_far_it_is(monkeypatch):
 def test_what_cannot_be_measured_is_refused_in_one_line(monkeypatch, tmp_path):
     unknown = bench("--only", "bathed")
     known = "batched, threaded, single, vector, sb3, solver, startup, peers"
-    assert (unknown.exit_code, unknown.stderr) == (2, f"benchmarks: there is no part 'bathed'; known: {known}\n")
+    assert (unknown.exit_code, unknown.stderr) == (2, f"benchmarks: no such measurement: 'bathed'; known: {known}\n")
     nowhere = bench("--json", str(tmp_path / "missing" / "figures.json"))
     assert nowhere.exit_code == 2
     assert nowhere.stderr.endswith("missing to write figures.json to; make it first\n")

@@ -52,7 +52,7 @@ def run_outside(program: str, wheel: Path, folder: Path) -> subprocess.Completed
         archive.extractall(folder)
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     return subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
     )
 
 
@@ -77,7 +77,7 @@ BLOCK = f"import sys; sys.modules.update(dict.fromkeys({FROM_EXTRAS}))\n"  # as 
 def run_without_extras(program: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-c", BLOCK + program], env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", BLOCK + program], env=environment, capture_output=True, text=True, timeout=600
     )
 
 
