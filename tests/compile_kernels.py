@@ -16,7 +16,7 @@ from klondike_env.agents.match import play_games
 from klondike_env.rules import Rules, preset
 from klondike_env.solver import Limits, shorten, solve
 
-PLANNERS = ("rollout:samples=4,base=collins", "rollout:samples=4,base=tuned", "bandit:samples=4")
+PLANNERS = ("planner:samples=4", "planner:candidates=legal,samples=4")
 RULES = (preset("draw1"), preset("draw3"), preset("thumb_and_pouch_whole"), Rules(worry_back=False))
 LIMITS = Limits(nodes=1000, seconds=None)
 

@@ -29,12 +29,13 @@ LAYERS = [
     ["env", "vector_env"],
     ["sb3", "wrappers"],
     ["agents.base", "agents.chance"],
+    ["agents.match"],
     ["agents.lists"],
     ["agents.network", "agents.tuned"],
     ["agents.planner"],
     ["agents.registry"],
     ["agents"],
-    ["agents.advice", "agents.match"],
+    ["agents.advice"],
     ["cli"],
     ["__main__"],
 ]
@@ -72,10 +73,17 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         pytest.fail(" imports ".join(circle.args[1]))
 
 
-# What the facts of the game may need from elsewhere; and the engine, which runs where there is no Gymnasium.
+# What the facts of the game may need from elsewhere; the engine, which runs where there is no Gymnasium; and a match of
+# agents, which `pip install` without extras must allow.
 @pytest.mark.parametrize(
     ("start", "kept_out"),
-    [("cards", ["numba", "gymnasium"]), ("rules", ["numba", "gymnasium"]), ("engine", ["gymnasium", "typer", "rich"])],
+    [
+        ("cards", ["numba", "gymnasium"]),
+        ("rules", ["numba", "gymnasium"]),
+        ("engine", ["gymnasium", "typer", "rich"]),
+        ("agents.match", ["torch", "safetensors", "pydantic", "typer", "rich", "train"]),
+        ("agents.planner", ["torch", "safetensors", "pydantic", "typer", "rich", "train"]),
+    ],
 )
 def test_what_others_build_on_needs_few_packages(start: str, kept_out: list[str]) -> None:
     found = {name for name in NAMES if part_of(name) == start}
