@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib docs benchmark golden labels lint types format clean
+.PHONY: setup test test-bounds test-plain test-libraries test-rllib docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -31,6 +31,19 @@ $(INSTALLED): pyproject.toml constraints.txt
 
 test: lint types
 	$(BIN)/python -m pytest
+
+# With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
+test-bounds: setup
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds-cache $(BIN)/python -m pytest -m "not slow" \
+		tests/engine tests/env tests/solver tests/agents
+
+# Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
+test-plain: setup
+	mkdir -p build
+	NUMBA_DISABLE_JIT=1 KLONDIKE_POSITIONS=0.01 $(BIN)/python -m coverage run -m pytest -n0 -m "not slow" \
+		$(addprefix tests/engine/test_,$(addsuffix .py,actions against_reference faults games rules_by_name saving)) \
+		tests/env/test_observation.py
+	$(BIN)/python -m coverage report
 
 # TorchRL, Tianshou and Minari.
 test-libraries: .venv-others/.installed
