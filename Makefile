@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test kernels test-statistics test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
+.PHONY: setup test kernels test-statistics test-bounds test-plain test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -40,6 +40,19 @@ kernels: setup
 # Tests that count the wins of many games, which `make test` leaves out.
 test-statistics: setup
 	$(BIN)/python -m pytest -n0 -m statistical
+
+# With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
+test-bounds: setup
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m "not slow and not statistical" \
+		tests/engine tests/env tests/solver tests/agents
+
+# Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
+test-plain: setup
+	mkdir -p build
+	NUMBA_DISABLE_JIT=1 KLONDIKE_POSITIONS=0.01 $(BIN)/python -m coverage run -m pytest -n0 -m "not slow and not statistical" \
+		$(addprefix tests/engine/test_,$(addsuffix .py,actions against_reference faults rules_by_name saving)) \
+		tests/test_games.py tests/env/test_observation.py
+	$(BIN)/python -m coverage report
 
 # TorchRL, Tianshou and Minari.
 test-libraries: .venv-others/.installed

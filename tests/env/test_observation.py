@@ -201,6 +201,7 @@ def record_play(games, deck, actions_of):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", ["progress", "standard"])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
@@ -279,6 +280,7 @@ def afresh(observer, games):
     return observer.flat(games.states) if observer.form == "flat" else observer.values(games.states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
