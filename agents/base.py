@@ -74,7 +74,7 @@ class Agent(ABC):
         if self.talon == "reach":
             return "reach"
         if self.talon == "auto":
-            return "reach" if rules.redeals is None else "draw"
+            return rules.auto_talon
         raise ValueError(f"talon of agent {self.name!r} is {self.talon!r}; allowed: {', '.join(TALON_CHOICES)}")
 
 

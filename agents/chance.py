@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.agents.lists.board import NO_CARD, last_card, waste_card
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import GOLDEN_GAMMA, mix
+from klondike_env.engine.queries import NO_CARD, last_card, waste_card
 from klondike_env.engine.state import N_COLUMNS
 
 _32 = np.uint64(32)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from klondike_env import CUSTOM_ID
 from klondike_env.env import KlondikeEnv
 from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, N_TABLE_VALUES, N_VALUES, TABLE_FIELDS
 from klondike_env.observation import fields as observation_fields
+from klondike_env.observation.fields import card_index, table_start
 from klondike_env.rules import GYM_IDS, PRESETS, Rules
 from klondike_env.settings import Settings
 from klondike_env.solver.study import report, winnability
@@ -83,9 +85,17 @@ def sections_of(docstring: str) -> dict[str, str]:
 def observation_tables() -> str:
     """The fields of the observation with their ranges."""
 
-    def table(fields: tuple[observation_fields.Field, ...]) -> str:
-        head = ["| field | values | lowest | highest | meaning |", "|---|---|---|---|---|"]
-        return "\n".join(head + [f"| `{f.name}` | {f.size} | 0 | {f.high} | {f.meaning} |" for f in fields])
+    def table(fields: tuple[observation_fields.Field, ...], index_of: Callable[[observation_fields.Field], str]) -> str:
+        head = ["| index | field | values | lowest | highest | meaning |", "|---|---|---|---|---|---|"]
+        rows = [f"| {index_of(f)} | `{f.name}` | {f.size} | 0 | {f.high} | {f.meaning} |" for f in fields]
+        return "\n".join(head + rows)
+
+    def index_of_card_value(field: observation_fields.Field) -> str:
+        return f"`card * {N_CARD_FIELDS} + {card_index(field.name)}`"
+
+    def index_of_table_value(field: observation_fields.Field) -> str:
+        first = N_CARD_VALUES + table_start(field.name)
+        return f"{first}" if field.size == 1 else f"{first} to {first + field.size - 1}"
 
     return f"""\
 | `observation` | space |
@@ -95,13 +105,14 @@ def observation_tables() -> str:
 | `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_VALUES}]` |
 | `"dict"` | the same with `action_mask`: `MultiBinary(313)` |
 
+The index is that of the flat form; `klondike_env.observation.describe(index)` tells what a value means.
 Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
 
-{table(CARD_FIELDS)}
+{table(CARD_FIELDS, index_of_card_value)}
 
 Of the table:
 
-{table(TABLE_FIELDS)}"""
+{table(TABLE_FIELDS, index_of_table_value)}"""
 
 
 def environment_page(gym_id: str, rules: Rules | None) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from klondike_env.deals import TRAINING_DEALS, check_deals
 
-MOST_DRAWS = 10_000  # deals drawn for one game, of which none fits, before a source gives up
+MOST_DRAWS = 10_000  # a source gives up when none of so many deals fits
 
 _NUMBER = re.compile(r"[0-9]{1,16}")
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
@@ -40,7 +40,7 @@ def read_deal_set(deals: str | Sequence[int] | None) -> Sequence[int]:
 
 
 def draw_deal(generator: np.random.Generator, deal_set: Sequence[int] | np.ndarray) -> int:
-    """A deal number of the set, each place equally likely."""
+    """A deal number of the set, every entry equally likely."""
     return int(deal_set[int(generator.integers(len(deal_set)))])
 
 
@@ -59,7 +59,7 @@ class DealSource:
     nothing_fits: str = ""
 
     def draw(self, generator: np.random.Generator) -> int:
-        """The number of a deal that fits, each place of the set equally likely.
+        """The number of a deal that fits, every entry of the set equally likely.
 
         Raises:
             ValueError: none of many fits.

@@ -1,13 +1,15 @@
 """How hard deals are: grades by the positions that the solver visits, all cards known, and sources of graded deals.
 
-A winnable deal is "easy" up to the first of its rules' bounds, "medium" up to the second, else "hard"; a deal
-that cannot be won is "unsolvable". The package brings verdicts on some thousand training deals of every preset,
-see `klondike_env.solver.study.labels`: without a set of deals of one's own these are dealt, hard ones without a
-limit. Other deals, and those of other rules, are solved when they are drawn, with no more nodes than their grade
-needs, and never more than the third bound: what is undecided then is not dealt.
+Each set of rules has three bounds on the nodes of a search. A winnable deal is "easy" up to the first bound,
+"medium" up to the second, else "hard"; a deal that cannot be won is "unsolvable".
 
-The solver's effort is no measure of how hard a game is without knowing the cards, but the deals that it wins at
-once are those with many ways to win.
+The package comes with verdicts on some thousand training deals of every preset, see
+`klondike_env.solver.study.labels`. Unless a set of deals is named, these are dealt, hard ones of any number of
+nodes. Other deals, and deals under other rules, are solved when they are drawn. The search stops at the bound of
+the grade, at the third bound at the latest, and a deal that is undecided by then is not dealt.
+
+The solver knows all cards, so its effort does not measure how hard a deal is for a player. But a deal that it
+wins at once can be won in many ways.
 """
 
 from __future__ import annotations
@@ -81,13 +83,13 @@ class Wanted:
 
     @property
     def fewest(self) -> int:
-        """The nodes that a deal of the grade takes more of."""
+        """A deal of the grade takes more nodes than this."""
         bounds = bounds_of(self.rules)
         return {"medium": bounds.easy, "hard": bounds.medium}.get(self.grade or "", 0)
 
     @property
     def nodes(self) -> int:
-        """The nodes that tell whether a deal is of the grade."""
+        """As many nodes tell whether a deal is of the grade."""
         bounds = bounds_of(self.rules)
         return {"easy": bounds.easy, "medium": bounds.medium}.get(self.grade or "", bounds.hard)
 
@@ -97,9 +99,8 @@ class Wanted:
         Raises:
             ValueError: it has deals of these rules, but none of the grade.
         """
-        from klondike_env.solver.study.labels import (
-            labels_of,  # the solver reads decks by the settings, which read this
-        )
+        # Most environments are made without the solver, which takes as long to import as all the rest.
+        from klondike_env.solver.study.labels import labels_of
         from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
         labels = labels_of(self.rules)
@@ -117,7 +118,7 @@ class Wanted:
 
 @lru_cache(maxsize=1 << 16)
 def _solved_as(deal: int, wanted: Wanted) -> bool:
-    from klondike_env.solver.solve import Limits, solve  # which reads decks by the settings, which read this
+    from klondike_env.solver.solve import Limits, solve
     from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 
     solution = solve(deal, wanted.rules, Limits(nodes=wanted.nodes, seconds=None))

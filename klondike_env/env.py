@@ -133,7 +133,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     def get_state(self) -> bytes:
         """The game as bytes for `set_state`: the position, what was seen, positions visited, score, last reward.
 
-        The random generator is not part of it, so a restored environment goes on to deal as it would have;
+        The random generator is not part of it, so a restored environment deals next what it would have dealt anyway;
         `clone` and pickle do copy it. The bytes hold the hidden cards. They are safe to load from anywhere.
 
         Raises:
@@ -152,13 +152,13 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self._dealt = True
 
     def clone(self) -> Self:
-        """A copy that plays on by itself and equally: the game, its history and the random generator."""
+        """An independent copy that would play on alike: the game, its history and the random generator."""
         return copy.deepcopy(self)
 
     def determinize(self, rng: Any) -> Self:
-        """A copy in which the unseen cards are shuffled uniformly over the unseen places, to look ahead in fairly.
+        """A copy for looking ahead fairly: its unseen cards are shuffled uniformly over the unseen places.
 
-        The player cannot tell it from this one: observation and legal moves are equal; the deal number is -1.
+        The player cannot tell it from this game: observation and legal moves are the same. Its deal number is -1.
 
         Args:
             rng: a numpy Generator, or a whole number as a seed.

@@ -67,7 +67,7 @@ def check_deck(deck: Any) -> np.ndarray:
     Raises:
         ValueError: a card is missing, twice there, or no card at all; the message names it.
     """
-    cards = np.asarray(deck, dtype=object)  # of any type, so that what is no whole number is not made one
+    cards = np.asarray(deck, dtype=object)  # as objects, so that numpy turns nothing into a whole number
     if cards.ndim == 0:
         raise ValueError(f"deck is {deck!r}; allowed: a list of {N_CARDS} card ids")
     if cards.shape != (N_CARDS,):
@@ -273,7 +273,7 @@ def _solvitaire_piles(text: str) -> tuple[list[list[str]], list[str]]:
             raise ValueError(f"the JSON has no {name!r}")
     for name, cards in game.items():
         if name not in ("tableau piles", "stock") and cards:
-            raise ValueError(f"the JSON has {name!r}, which a fresh deal of Klondike has not")
+            raise ValueError(f"the JSON has {name!r}, which a fresh deal of Klondike does not have")
     piles, stock = game["tableau piles"], game["stock"]
     _check_list("'tableau piles'", piles, N_COLUMNS, "piles")
     for number, pile in enumerate(piles, start=1):

@@ -1,4 +1,4 @@
-"""A batch of games: the arrays and the one thin shell around the kernels.
+"""A batch of games: its arrays, and a thin shell around the kernels.
 
 The Gymnasium environments, evaluation and training all play through `Games`.
 """
@@ -16,16 +16,16 @@ from klondike_env.checks import check_choice, check_flag, check_whole_number
 from klondike_env.deals import CUSTOM_DEAL, check_deck, decks_of
 from klondike_env.engine.actions import N_ACTIONS
 from klondike_env.engine.actions import name as action_name
-from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, step_games
+from klondike_env.engine.batch import FRESH_START, NO_ACTION, TURN, deal_games, open_games, step_games
 from klondike_env.engine.determinize import determinize_games, draw_seeds
 from klondike_env.engine.faults import check_record
 from klondike_env.engine.legal import N_MOVE_SETS
-from klondike_env.engine.outcome import NO_LIMIT, Options, Setup
-from klondike_env.engine.restore import index_records, resume_games, settle_records
+from klondike_env.engine.restore import index_records, settle_records
 from klondike_env.engine.sampling import sample_actions
 from klondike_env.engine.saving import SavedGame, read_game, write_game, write_header
+from klondike_env.engine.setup import NO_LIMIT, Options, Setup, pack
 from klondike_env.engine.state import LOST, OUTCOME_NAMES, PLAYING, STALLED, STATE, TRUNCATED, WON, new_states
-from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
+from klondike_env.engine.threads import ALL_ROWS, rows_of, run_sliced
 from klondike_env.engine.views import write_views
 from klondike_env.reward import SCHEMES, scheme
 from klondike_env.rules import Rules
@@ -48,7 +48,7 @@ class Games:
         n: number of games, 1 or more.
         rules: the rules of all of them.
         talon: "draw" (play the waste's top card only) or "reach" (also every seen talon card that
-            drawing can reach, the implied draws being made and counted).
+            drawing can reach; the draws that it implies are made and counted).
         no_repeats: mask actions that lead back to a position visited since the last progress.
         auto_finish: end a game as won once nothing is face down and the talon is free.
         stall_limit: steps in a row without progress that end a game as stalled; None for no limit.
@@ -109,7 +109,7 @@ class Games:
             scheme=scheme(reward),
         )
         self.threads = check_whole_number("threads", threads, 1)
-        self._packed = self.setup.packed()
+        self._packed = pack(self.setup)
         self.states = new_states(n)
         self.deals = np.full(n, CUSTOM_DEAL, dtype=np.int64)
         self.masks = np.ones((n if masks else 0, N_ACTIONS), dtype=np.int8)
@@ -160,8 +160,13 @@ class Games:
         rows = self._rows(rows)
         if len(decks) != len(rows):
             raise ValueError(f"{len(decks)} deals are given for {len(rows)} games")
-        deal_games(self.states, self.turns, self._visited, self.masks, rows, decks, self._packed)
+        deal_games(self.states, self.turns, rows, decks, self._packed)
+        self._open(rows)
         self.deals[rows] = deals
+
+    def _open(self, rows: np.ndarray) -> None:
+        """Find the legal moves of games that go on from anything but a step."""
+        open_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
 
     def step(
         self, actions: np.ndarray, active: np.ndarray | None = None, then: Callable[[slice], Any] | None = None
@@ -187,7 +192,7 @@ class Games:
 
         def play(rows: slice) -> int:
             arrays = (self.states, self.turns, self._visited, self.masks, actions)
-            states, turns, visited, masks, chosen = part(arrays, rows)
+            states, turns, visited, masks, chosen = rows_of(arrays, rows)
             ended = step_games(states, turns, visited, masks, chosen, self._packed)
             if then is not None:
                 then(rows)
@@ -240,8 +245,8 @@ class Games:
         """Let games go on from records, with no position visited before.
 
         Args:
-            records: STATE[m], or one record for all rows. They must be sound, of the same rules and not
-                over, as all records of `states` are while a game is played; `start_positions` checks that.
+            records: STATE[m], or one record for all rows. They must be possible under these rules and not
+                over, as the records of `states` are while a game is played; `start_positions` checks that.
                 Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
             rows: int[m]; all rows by default.
 
@@ -254,7 +259,7 @@ class Games:
         versions = self.turns["version"][rows]
         self.turns[rows] = np.zeros((), dtype=TURN)
         self.turns["version"][rows] = versions
-        resume_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
+        self._open(rows)
 
     def start_positions(self, records: Any, rows: Any = None) -> None:
         """Let games go on from positions of any origin; nothing changes unless all of them can be played.
@@ -307,7 +312,7 @@ class Games:
         self.turns[row]["illegal"] = game.illegal
         self.turns[row]["visited_count"] = len(game.visited)
         self._visited[row, : len(game.visited)] = game.visited
-        resume_games(self.states, self.turns, self._visited, self.masks, np.array([row]), self._packed)
+        self._open(np.array([row]))
 
     def take(self, rows: Any) -> Games:
         """Copies of some games as a batch of its own; a row may be named more than once. rows: int[m]."""
@@ -363,7 +368,7 @@ class Games:
         """
         rows = self._rows(rows)
         seeds, cards = draw_seeds(rng, len(rows)), np.zeros(N_CARDS, dtype=np.uint8)
-        determinize_games(self.states, self.turns, self._visited, rows, seeds, cards, self._packed)
+        determinize_games(self.states, self.turns, self._visited, rows, seeds, cards)
         self.deals[rows] = CUSTOM_DEAL
 
     def _rows(self, rows: Any) -> np.ndarray:
@@ -407,7 +412,7 @@ def _records(records: Any, n: int) -> np.ndarray:
 
 
 def _as_option(limit: int | None) -> int:
-    """A limit as the kernels take it; one that the counters of a game cannot reach is none."""
+    """A limit for the kernels; a limit beyond the range of the counters is none."""
     return NO_LIMIT if limit is None or limit > np.iinfo(np.int32).max else limit
 
 

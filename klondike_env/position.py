@@ -65,7 +65,7 @@ _BAR = "|"
 
 
 def is_position(text: str) -> bool:
-    """Whether a text can be a position, for there is no deck in any format with a colon but in braces."""
+    """Whether a text can be a position: decks have colons in braces only."""
     return ":" in text and "{" not in text
 
 
@@ -102,7 +102,7 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
     if not isinstance(text, str):
         raise ValueError(f"position is {text!r}; allowed: a text")
     reader = _Reader()
-    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):  # the mark that some editors write
+    for number, line in enumerate(text.removeprefix("\ufeff").splitlines(), 1):  # the byte order mark of some editors
         content = _COMMENT.sub("", line).strip()
         if content:
             reader.read(number, content)

@@ -16,7 +16,7 @@
 from __future__ import annotations
 
 from klondike_env.checks import check_choice
-from klondike_env.engine.scoring import Scheme
+from klondike_env.engine.setup import Scheme
 
 SCHEMES: dict[str, Scheme] = {
     "win": Scheme(win=1.0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from klondike_env.checks import check_choice, check_flag, check_whole_number
 
@@ -75,6 +75,18 @@ class Rules:
             whole_runs=int(self.runs == "whole_or_last"),
         )
 
+    @property
+    def auto_talon(self) -> Literal["draw", "reach"]:
+        """The talon mode that "auto" stands for: "reach" where redeals are unlimited, else "draw".
+
+        Where they are, looking through the talon costs nothing but moves, so reaching into it gives nothing away.
+        """
+        return "reach" if self.redeals is None else "draw"
+
+    def redeals_left(self, used: int) -> int | None:
+        """How often the waste may still be turned over after `used` redeals; None for without limit."""
+        return None if self.redeals is None else self.redeals - used
+
     def to_dict(self) -> dict[str, Any]:
         """The fields as a JSON-able dict; `Rules(**value)` makes the same rules again."""
         return asdict(self)
@@ -93,14 +105,20 @@ PRESETS: dict[str, Rules] = {
     "thumb_and_pouch_whole": Rules(**{**_THUMB_AND_POUCH.to_dict(), "runs": "whole_or_last"}),
 }
 
-GYM_IDS: dict[str, str] = {
-    "draw1": "Klondike/Draw1-v0",
-    "draw3": "Klondike/Draw3-v0",
-    "deal1": "Klondike/Deal1-v0",
-    "classic": "Klondike/Classic-v0",
-    "thumb_and_pouch": "Klondike/ThumbAndPouch-v0",
-    "thumb_and_pouch_whole": "Klondike/ThumbAndPouchWhole-v0",
-}
+# Other names of presets. An alias is registered and listed like any preset, but never trained or measured by itself.
+ALIASES: dict[str, str] = {"deal1": "draw1"}
+
+# "thumb_and_pouch" is the preset of "Klondike/ThumbAndPouch-v0".
+GYM_IDS: dict[str, str] = {name: f"Klondike/{name.title().replace('_', '')}-v0" for name in PRESETS}
+
+
+# The games that differ, for what is done once for each: trained, measured, tested at length.
+DISTINCT_PRESETS: dict[str, Rules] = {name: rules for name, rules in PRESETS.items() if name not in ALIASES}
+
+
+def aliases_of(name: str) -> list[str]:
+    """The other names of a preset."""
+    return [alias for alias, meant in ALIASES.items() if meant == name]
 
 
 def preset(name: str) -> Rules:

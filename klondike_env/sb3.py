@@ -23,25 +23,25 @@ except ImportError as error:
     raise DependencyNotInstalled("stable-baselines3 is not installed; run: pip install 'klondike-env[sb3]'") from error
 
 Indices = int | Iterable[int] | None
-# What every game has in common, and `get_attr` tells.
+# Attributes that all games share, for `get_attr`.
 _SHARED_ATTRIBUTES = ("action_space", "observation_space", "render_mode", "rules", "settings")
 
 
 class KlondikeVecEnv(VecEnv):
     """`num_envs` games stepped together, each equal to `gymnasium.make` in a `DummyVecEnv` of the same seed.
 
-    A game that ends is followed by the next one within the same step, as Stable-Baselines3 wants it.
+    When a game ends, the next one starts within the same step, as Stable-Baselines3 expects.
     `action_masks()` gives the legal actions of what `step` or `reset` has just returned.
 
     The information of a running game is an empty dict. That of a game that has just ended holds
     `terminal_observation`, `TimeLimit.truncated`, `is_success` (won or not), `episode` (its return
-    "r" and length "l", as a monitor would add them) and what the single environment tells: `deal`,
+    "r" and length "l", as a monitor would add them) and the information of the single environment: `deal`,
     `moves`, `foundation`, `outcome`, `illegal_action`.
 
     Args:
         num_envs: number of games.
         variant: as for `klondike_env.env.KlondikeEnv`.
-        seed: game i starts from `seed + i` with the first reset; None for seeds of no one's choice.
+        seed: game i starts from `seed + i` with the first reset; None for random seeds.
             A model that is given a seed of its own seeds its environment again.
         **keywords: as for `klondike_env.vector_env.KlondikeVectorEnv`.
 
@@ -81,7 +81,7 @@ class KlondikeVecEnv(VecEnv):
         return observations
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Note the actions: int[num_envs].
+        """Keep the actions for `step_wait`: int[num_envs].
 
         Raises:
             ValueError: they are not one whole number for each game.
@@ -120,7 +120,7 @@ class KlondikeVecEnv(VecEnv):
         return self._envs.action_masks()
 
     def _infos(self, rows: np.ndarray) -> list[dict[str, Any]]:
-        """What the single environment tells of these rows, apart from the mask."""
+        """The information of the single environment for these rows, without the mask."""
         games = self.games
         columns = {
             "deal": games.deals[rows].tolist(),
@@ -132,7 +132,7 @@ class KlondikeVecEnv(VecEnv):
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
     def _last_infos(self, ended: np.ndarray) -> list[dict[str, Any]]:
-        """What Stable-Baselines3 wants to know of these rows, which have just ended."""
+        """The information that Stable-Baselines3 expects for these rows, which have just ended."""
         games, infos = self.games, self._infos(ended)
         last_observations = self.observer.each(games, ended)
         for row, info, observation in zip(ended, infos, last_observations, strict=True):
@@ -175,7 +175,7 @@ class KlondikeVecEnv(VecEnv):
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Refuse: what games have in common is decided when they are made.
+        """Refuse: what games share is fixed when they are made.
 
         Raises:
             AttributeError: always.

@@ -20,7 +20,7 @@ from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
 RESET_OPTIONS = ("deal", "deck", "position")
-_HUGE = 2**31  # actions beyond are as illegal as any other number, and need not fit the kernels
+_HUGE = 2**31  # numbers beyond it are illegal in any case, and the kernels need not hold them
 
 
 class UnknownKeywordError(TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""The native vector environment: many games on the kernels of the single one."""
+"""The vector environment: many games, stepped by the same kernels as a single one."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observe(), self._infos(np.ones(self.num_envs, dtype=bool))
 
     def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Play one action in each game; what happens to a game that has ended says the autoreset mode.
+        """Play one action in each game. The autoreset mode says what happens to a game that has ended.
 
         Raises:
             gymnasium.error.ResetNeeded: no games are being played.
@@ -181,7 +181,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         self.games.copy_rows(sources, targets)
 
     def clone(self) -> Self:
-        """A copy that plays on by itself and equally: the games, their history and the random generators."""
+        """An independent copy that would play on alike: the games, their history and the random generators."""
         return copy.deepcopy(self)
 
     def determinize(self, rng: Any, rows: Any = None) -> Self:

@@ -1,4 +1,4 @@
-"""The keys that other libraries look for in an observation with a mask; they change nothing else."""
+"""Observations with their mask, under the keys that other libraries look for. Nothing else changes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from klondike_env.engine.actions import N_ACTIONS
 
 
 class MaskedObservation(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """The observation beside the mask that belongs to it, in a dict. Subclasses say under which keys.
+    """The observation and its mask in one dict. Subclasses name the keys.
 
     Args:
         env: an environment of this package, its observation in any form but "dict", which has the mask.

@@ -132,13 +132,13 @@ def redeal_left(position: Position, rules: Rules) -> bool:
 
 
 def can_tap(position: Position, rules: Rules) -> bool:
-    """Whether a tap on the stock draws or redeals."""
+    """Whether the stock action draws or redeals."""
     if position.waste < len(position.talon):
         return True
     return position.waste > 0 and redeal_left(position, rules)
 
 
-def tap(position: Position, rules: Rules) -> list[str]:
+def draw_or_redeal(position: Position, rules: Rules) -> list[str]:
     """Draw, or redeal when the stock is empty."""
     if position.waste == len(position.talon):
         position.waste = 0
@@ -155,18 +155,18 @@ def reachable(position: Position, rules: Rules) -> dict[int, int]:
     """Talon cards that tapping brings to the top of the waste without showing an unseen card.
 
     Returns:
-        card -> fewest taps, in rising order of taps; the waste top itself costs none.
+        card -> fewest stock actions, in rising order; the waste top itself costs none.
     """
     waste_sizes = [position.waste, *later_waste_sizes(position.waste, position, rules)]
     if redeal_left(position, rules):  # a second redeal would only repeat the first
         waste_sizes += [0, *later_waste_sizes(0, position, rules)]
-    taps_to: dict[int, int] = {}
-    for taps, waste in enumerate(waste_sizes):
+    draws_to_card: dict[int, int] = {}
+    for draws, waste in enumerate(waste_sizes):
         if waste > position.seen:
             break
         if waste > 0:
-            taps_to.setdefault(position.talon[waste - 1], taps)
-    return taps_to
+            draws_to_card.setdefault(position.talon[waste - 1], draws)
+    return draws_to_card
 
 
 def later_waste_sizes(waste: int, position: Position, rules: Rules) -> list[int]:
@@ -176,7 +176,7 @@ def later_waste_sizes(waste: int, position: Position, rules: Rules) -> list[int]
 
 
 def playable_talon_cards(position: Position, rules: Rules, talon: str) -> Iterable[int]:
-    """Talon cards that one action may play: the waste top, in reach mode all that taps can reach."""
+    """Talon cards that one action may play: the waste top, in reach mode all that drawing can reach."""
     if talon == "reach":
         return reachable(position, rules)
     return position.talon[position.waste - 1 : position.waste] if position.waste else []
@@ -237,9 +237,9 @@ def legal_actions(position: Position, rules: Rules, talon: str) -> list[int]:
 
 
 def play(position: Position, action: int, rules: Rules) -> list[str]:
-    """Play a legal action, taps it implies included; what happened, in order."""
+    """Play a legal action, the draws that it implies included; what happened, in order."""
     if action == STOCK_ACTION:
-        return tap(position, rules)
+        return draw_or_redeal(position, rules)
     card, destination = divmod(action, N_DESTINATIONS)
     if card in position.talon:
         return play_from_talon(position, card, destination, rules)
@@ -254,7 +254,7 @@ def play_from_talon(position: Position, card: int, destination: int, rules: Rule
     """Tap until the card is the waste top, and play it."""
     events = []
     for _ in range(reachable(position, rules)[card]):
-        events += tap(position, rules)
+        events += draw_or_redeal(position, rules)
     position.waste -= 1
     position.seen -= 1
     assert position.talon.pop(position.waste) == card
@@ -312,7 +312,7 @@ def finish(position: Position, rules: Rules) -> list[str]:
 
 
 def is_lost(position: Position, rules: Rules) -> bool:
-    """Whether all is seen, and neither now nor after any number of taps a card can be played."""
+    """Whether all is seen, and neither now nor after any number of draws a card can be played."""
     if position.seen < len(position.talon) or card_actions(position, rules, []):
         return False
     return not card_actions(position, rules, reachable(position, rules))
@@ -466,7 +466,7 @@ def new_game(deck: Sequence[int], rules: Rules, options: Options) -> Game:
     moves = 0
     if options.talon == "reach" and rules.redeals is None:
         while position.redeals_used == 0:
-            tap(position, rules)
+            draw_or_redeal(position, rules)
             moves += 1
     return Game(position, rules, options, moves=moves)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from klondike_env import CUSTOM_ID
-from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS
+from klondike_env.observation import CARD_FIELDS, N_CARD_VALUES, TABLE_FIELDS, describe, table_start
 from klondike_env.reward import SCHEMES
 from klondike_env.rules import GYM_IDS, RULE_FIELDS
 from klondike_env.settings import SETTING_NAMES
@@ -47,7 +47,14 @@ def test_every_environment_has_a_page_in_the_form_of_gymnasium(variant, gym_id):
     assert page.startswith(f"# {gym_id}\n")
     assert re.findall("^## (.*)$", page, re.MULTILINE) == SECTIONS
     for field in (*CARD_FIELDS, *TABLE_FIELDS):
-        assert f"| `{field.name}` | {field.size} | 0 | {field.high} | {field.meaning} |" in page
+        assert f" | `{field.name}` | {field.size} | 0 | {field.high} | {field.meaning} |" in page
+    for k, field in enumerate(CARD_FIELDS):
+        assert describe(k).startswith(f"{k}: AC {field.name},")
+        assert f"| `card * {len(CARD_FIELDS)} + {k}` | `{field.name}` |" in page
+    for field in TABLE_FIELDS:
+        first = N_CARD_VALUES + table_start(field.name)
+        indices = f"{first}" if field.size == 1 else f"{first} to {first + field.size - 1}"
+        assert f"| {indices} | `{field.name}` |" in page
     for name in SETTING_NAMES:
         assert re.search(rf"^\| `{name}` \| `.*` \| \S.* \|$", page, re.MULTILINE)
     for name in SCHEMES:

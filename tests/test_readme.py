@@ -46,7 +46,7 @@ def test_the_commands_named_exist():
 def test_the_board_is_a_real_one():
     env = gym.make("Klondike/Draw3-v0", render_mode="ansi")
     _, info = env.reset(options={"deal": 119})
-    for step in range(30):  # every third step taps the stock, the others play the first legal action
+    for step in range(30):  # every third step draws, the others play the first legal action
         action = STOCK_ACTION if step % 3 == 0 else int(info["action_mask"].argmax())
         _, _, _, _, info = env.step(action)
     assert f"```\n{env.render()}\n```" in README

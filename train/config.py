@@ -247,7 +247,7 @@ class BenchmarkConfig(Config):
 def resolve_talon(talon: Literal["auto", "draw", "reach"], rules: Rules) -> Talon:
     """Decide "auto": reach where redeals are unlimited, where looking through the stock costs nothing, else draw."""
     if talon == "auto":
-        return "reach" if rules.redeals is None else "draw"
+        return rules.auto_talon
     return talon
 
 

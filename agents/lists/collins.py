@@ -21,13 +21,24 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.agents.base import Agent
-from klondike_env.agents.lists.board import NO_CARD, fits, fitting, last_card, onto, run_head, waste_card
+from klondike_env.agents.lists.board import fitting, onto
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
+from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit, may_lie_on
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import column_tops, foundation_tops, has_gap, run_heads, wanted_cards
+from klondike_env.engine.queries import (
+    NO_CARD,
+    column_tops,
+    foundation_tops,
+    has_gap,
+    last_card,
+    may_redeal,
+    run_head,
+    run_heads,
+    wanted_cards,
+    waste_card,
+    waste_top,
+)
 from klondike_env.engine.state import N_COLUMNS, PLAYING
-from klondike_env.engine.talon import may_redeal, waste_top
 from klondike_env.rules import RuleParams, Rules
 
 NOTHING = RESIGN  # what a step returns that does not apply
@@ -44,7 +55,7 @@ def find_column(views: np.ndarray, i: int, card: int, gaps: int, rules: RulePara
         if below == NO_CARD:
             if gaps & bit_of(card) != 0:
                 return card * N_DESTINATIONS + TO_GAP
-        elif fits(card, below, rules):
+        elif may_lie_on(card, below, rules.build):
             return onto(card, below)
     return NOTHING
 

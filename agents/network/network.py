@@ -19,7 +19,7 @@ from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, 
 from klondike_env.rules import Rules
 
 # Codes of a card that say in which order the talon comes.
-_ORDER = ("waste_top", "taps", "next_sweep", "talon_index", "phase", "this_sweep")
+_ORDER = ("waste_top", "draws", "after_redeal", "talon_index", "phase", "before_redeal")
 _RULE_CODES = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "build", "gaps")
 
 

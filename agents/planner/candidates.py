@@ -19,14 +19,21 @@ from klondike_env.agents.planner.rollout_search import first_play
 from klondike_env.agents.tuned.agent import Marking, choose_tuned
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.apply import apply, face_down_total
+from klondike_env.engine.apply import apply
 from klondike_env.engine.card_sets import GAP_SETS, bit_of, card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import column_tops, find_moves, floor_cards, run_heads, wanted_cards
+from klondike_env.engine.legal import find_moves
 from klondike_env.engine.mixer import mix
+from klondike_env.engine.queries import (
+    column_tops,
+    face_down_total,
+    floor_cards,
+    run_heads,
+    stock_is_live,
+    wanted_cards,
+)
 from klondike_env.engine.repeats import lies_on, position_key, term, will_lie_on
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, STATE, TALON
-from klondike_env.engine.talon import stock_is_live
 from klondike_env.rules import UNLIMITED, RuleParams, Rules
 from klondike_env.solver.classes.visited import insert
 

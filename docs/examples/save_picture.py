@@ -10,7 +10,7 @@ import klondike_env  # noqa: F401 - importing registers the environments
 file = sys.argv[1] if len(sys.argv) > 1 else "board.png"
 env = gym.make("Klondike/Draw3-v0", render_mode="rgb_array")
 _, info = env.reset(options={"deal": 119})
-for step in range(30):  # every third step taps the stock, the others play the first legal action
+for step in range(30):  # every third step draws, the others play the first legal action
     action = 312 if step % 3 == 0 else int(info["action_mask"].argmax())
     _, _, _, _, info = env.step(action)
 Image.fromarray(env.render()).quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)

@@ -27,6 +27,7 @@ ONTO_SUIT = 1  # plus the suit 0..3 of the card below
 TO_GAP = 5
 STOCK_ACTION = N_CARDS * N_DESTINATIONS
 N_ACTIONS = STOCK_ACTION + 1
+_STOCK = "stock"
 RESIGN = -1  # an agent's word to the evaluator; the environment never sees it
 
 
@@ -70,7 +71,7 @@ def name(action: int) -> str:
     """
     card, destination = decode(action)
     if card is None or destination is None:
-        return "stock"
+        return _STOCK
     if destination == TO_FOUNDATION:
         return f"{card_text(card)} to foundation"
     if destination == TO_GAP:
@@ -81,13 +82,34 @@ def name(action: int) -> str:
     return f"{card_text(card)} onto {card_text(card_at(rank_of(card) + 1, suit))}"
 
 
+def describe(action: int) -> str:
+    """An action id with its name and what it does, such as "132: TD to foundation: the card goes to its foundation".
+
+    Raises:
+        ValueError: the id is not 0..312.
+    """
+    return f"{action}: {name(action)}: {_meaning(*decode(action))}"
+
+
+def _meaning(card: int | None, destination: int | None) -> str:
+    if card is None or destination is None:
+        return "draw, or redeal when the stock is empty"
+    if destination == TO_FOUNDATION:
+        return "the card goes to its foundation"
+    if destination == TO_GAP:
+        return "the card, with all that lies on it, goes to the leftmost empty column"
+    if rank_of(card) == KING:
+        return "never legal, for no card is higher than a king"
+    return "the card, with all that lies on it, goes onto the next higher card of that suit"
+
+
 def parse(text: str) -> int:
     """Action id of a name as `name` writes it.
 
     Raises:
         ValueError: the text names no action.
     """
-    if text == "stock":
+    if text == _STOCK:
         return STOCK_ACTION
     card_name, _, rest = text.partition(" ")
     card = parse_card(card_name)

@@ -7,32 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.card_arithmetic import card_at, rank_of, suit_of
 from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
+from klondike_env.engine.queries import foundation_total
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
 from klondike_env.engine.talon import draw_or_redeal, take_from_talon
 from klondike_env.rules import RuleParams
-
-
-@kernel
-def foundation_total(states: np.ndarray, i: int) -> int:
-    """Cards on the foundations, 0..52."""
-    total = 0
-    for suit in range(N_SUITS):
-        total += int(states[i]["foundation"][suit])
-    return total
-
-
-@kernel
-def face_down_total(states: np.ndarray, i: int) -> int:
-    """Face-down cards in the columns, 0..21."""
-    total = 0
-    for column in range(N_COLUMNS):
-        total += int(states[i]["face_down"][column])
-    return total
 
 
 @kernel
@@ -47,7 +29,7 @@ def turn_up(states: np.ndarray, i: int, column: int) -> bool:
 
 
 @kernel
-def lay(states: np.ndarray, i: int, card: int, column: int) -> None:
+def place_card(states: np.ndarray, i: int, card: int, column: int) -> None:
     """Put one card on a column."""
     height = int(states[i]["height"][column])
     states[i]["columns"][column, height] = card
@@ -62,7 +44,7 @@ def move_run(states: np.ndarray, i: int, card: int, target: int) -> bool:
     """Move a card and all that lies on it to another column; whether a card was turned up."""
     source, row = int(states[i]["place"][card]), int(states[i]["row"][card])
     for index in range(row, int(states[i]["height"][source])):
-        lay(states, i, int(states[i]["columns"][source, index]), target)
+        place_card(states, i, int(states[i]["columns"][source, index]), target)
         states[i]["columns"][source, index] = 0
     states[i]["height"][source] = row
     return turn_up(states, i, source)
@@ -87,7 +69,7 @@ def lift(states: np.ndarray, i: int, card: int, rules: RuleParams) -> bool:
 
 
 @kernel
-def put_up(states: np.ndarray, i: int, card: int) -> bool:
+def send_to_foundation(states: np.ndarray, i: int, card: int) -> bool:
     """Put a lifted card on its foundation; whether the foundations now hold more cards than ever in this game."""
     suit = suit_of(card)
     states[i]["foundation"][suit] = int(states[i]["foundation"][suit]) + 1
@@ -124,10 +106,10 @@ def apply(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
     card, destination = action // N_DESTINATIONS, action % N_DESTINATIONS
     if destination == TO_FOUNDATION:
         lifted = lift(states, i, card, rules)
-        return put_up(states, i, card) or lifted
+        return send_to_foundation(states, i, card) or lifted
     column = target_column(states, i, card, destination)
     if int(states[i]["place"][card]) < N_COLUMNS:
         return move_run(states, i, card, column)
     lifted = lift(states, i, card, rules)
-    lay(states, i, card, column)
+    place_card(states, i, card, column)
     return lifted

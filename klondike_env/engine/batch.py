@@ -6,11 +6,14 @@ import numpy as np
 
 from klondike_env.engine.actions import N_DESTINATIONS, STOCK_ACTION
 from klondike_env.engine.dealing import lay_out, open_talon
+from klondike_env.engine.finish import finish
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import N_MOVE_SETS, find_moves, is_legal, write_mask
-from klondike_env.engine.outcome import Setup, can_finish, finish, settle, unpack
+from klondike_env.engine.outcome import settle
+from klondike_env.engine.queries import is_decided
 from klondike_env.engine.repeats import position_key, prune_repeats, remember
-from klondike_env.engine.scoring import Scheme, play, potential
+from klondike_env.engine.scoring import play, potential
+from klondike_env.engine.setup import Scheme, Setup, unpack
 from klondike_env.engine.state import PLAYING, TALON, WON
 
 NO_ACTION = -(2**62)  # a row with this action is left alone; far from any number an agent may return
@@ -20,10 +23,8 @@ FRESH_START = 2  # what is added to the version of a row that goes on from anyth
 TURN = np.dtype(
     [
         ("moves", np.int64, (N_MOVE_SETS,)),  # the legal moves, see klondike_env.engine.legal
-        (
-            "version",
-            np.int64,
-        ),  # grows by 1 with a step and by 2 with a new start; the row's own, never copied to another
+        # Grows by 1 with a step and by 2 with a new start; the row's own, never copied to another.
+        ("version", np.int64),
         ("action", np.int64),  # the last step's action, or NO_ACTION if it was refused
         ("source", np.int64),  # the place its card came from, see klondike_env.engine.state; TALON for the stock action
         ("visited_count", np.int32),  # positions visited since the last progress
@@ -35,30 +36,19 @@ TURN = np.dtype(
 
 
 @kernel
-def open_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, setup: Setup) -> None:
-    """Prepare the first decision of a game that has just been dealt."""
-    turns[i]["version"] += FRESH_START
-    turns[i]["reward"] = 0.0
-    turns[i]["illegal"] = False
-    turns[i]["visited_count"] = 0
-    find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
-    offer(states, i, turns, visited, True, setup)
-
-
-@kernel
 def offer(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, progress: bool, setup: Setup) -> None:
-    """Where repeats are forbidden, note the position and take the repeating moves out, unless all repeat."""
+    """Where repeats are forbidden, remember the position and take the repeating moves out, unless all repeat."""
     if setup.options.no_repeats and int(states[i]["outcome"]) == PLAYING:
-        key = position_key(states, i, setup.rules)
-        count = remember(visited, i, 0 if progress else int(turns[i]["visited_count"]), key)
-        turns[i]["visited_count"] = count
-        if not prune_repeats(states, i, setup.rules, key, visited, count, turns[i]["moves"]):
+        count = 0 if progress else int(turns[i]["visited_count"])
+        history = remember(visited, i, count, position_key(states, i, setup.rules))
+        turns[i]["visited_count"] = history.size
+        if not prune_repeats(states, i, setup.rules, history, turns[i]["moves"]):
             find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
 
 
 @kernel
-def note_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> None:
-    """Note what is about to happen, for an observer that follows the games step by step."""
+def record_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> None:
+    """Record what is about to happen, for an observer that follows the games step by step."""
     turns[i]["version"] += 1
     turns[i]["action"] = action
     turns[i]["source"] = states[i]["place"][action // N_DESTINATIONS] if 0 <= action < STOCK_ACTION else TALON
@@ -68,7 +58,7 @@ def note_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> No
 def advance(states: np.ndarray, i: int, action: int, setup: Setup) -> bool:
     """Play a legal action, and the rest of a decided game where that is asked for; whether it is progress."""
     progress = play(states, i, action, setup.rules, setup.scheme)
-    if setup.options.auto_finish and can_finish(states, i, setup.rules):
+    if setup.options.auto_finish and is_decided(states, i, setup.rules):
         finish(states, i, setup.rules, setup.scheme)
     return progress
 
@@ -87,7 +77,7 @@ def step_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray
     """One environment step of one game that is still being played; an illegal action moves and earns nothing."""
     legal = is_legal(turns[i]["moves"], action)
     turns[i]["illegal"] = not legal
-    note_event(states, i, turns, action if legal else NO_ACTION)
+    record_event(states, i, turns, action if legal else NO_ACTION)
     before, score = potential(states, i, setup.scheme), int(states[i]["score"])
     progress = legal and advance(states, i, action, setup)
     states[i]["steps"] += 1
@@ -134,22 +124,37 @@ def show_mask(states: np.ndarray, i: int, turns: np.ndarray, masks: np.ndarray) 
 
 
 @kernel
-def deal_games(
-    states: np.ndarray,
-    turns: np.ndarray,
-    visited: np.ndarray,
-    masks: np.ndarray,
-    rows: np.ndarray,
-    decks: np.ndarray,
-    packed: np.ndarray,
-) -> None:
-    """Start a fresh game in each of the rows. rows: int64[m]; decks: uint8[m, 52]; the rest as for `step_games`."""
+def deal_games(states: np.ndarray, turns: np.ndarray, rows: np.ndarray, decks: np.ndarray, packed: np.ndarray) -> None:
+    """Lay out a fresh game in each of the rows, for `open_games`. rows: int64[m]; decks: uint8[m, 52]."""
     setup = unpack(packed)
     for k in range(len(rows)):
         i = rows[k]
         lay_out(states, i, decks[k])
         if setup.options.reach:
             open_talon(states, i, setup.rules)
-        open_game(states, i, turns, visited, setup)
+        turns[i]["reward"] = 0.0
+        turns[i]["illegal"] = False
+        turns[i]["visited_count"] = 0
+
+
+@kernel
+def open_games(
+    states: np.ndarray,
+    turns: np.ndarray,
+    visited: np.ndarray,
+    masks: np.ndarray,
+    rows: np.ndarray,
+    packed: np.ndarray,
+) -> None:
+    """Find the legal moves of games that go on from anything but a step: a deal, or a record from outside.
+
+    rows: int64[m]; the rest as for `step_games`. The positions that `visited_count` counts stay visited.
+    """
+    setup = unpack(packed)
+    for k in range(len(rows)):
+        i = rows[k]
+        turns[i]["version"] += FRESH_START
+        find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
+        offer(states, i, turns, visited, False, setup)
         if len(masks) > 0:
             show_mask(states, i, turns, masks)

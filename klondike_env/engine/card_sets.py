@@ -1,7 +1,7 @@
-"""Sets of cards as integers: four lanes of 16 bits, one a suit, bit `suit * 16 + rank`.
+"""Sets of cards as integers: 16 bits for each suit, of which the lowest 13 are in use, bit `suit * 16 + rank`.
 
-Shifting a lane right by one moves every card to the place of the next lower rank, which is all the
-arithmetic that building on columns needs. Bit 60 is the highest in use, so an int64 holds a set.
+To shift a suit right by one is to replace every card by the next lower one, which is all the arithmetic
+that building on columns needs. Bit 60 is the highest in use, so an int64 holds a set.
 """
 
 from __future__ import annotations
@@ -87,3 +87,9 @@ def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
     one_lower = (tops >> (SUIT_WIDTH * suit + 1)) & (FULL_SUIT >> 1)
     return (one_lower * _ONE_IN_EACH_SUIT) & BUILD_SETS[build, suit]
+
+
+@kernel
+def may_lie_on(card: int, below: int, build: int) -> bool:
+    """Whether `card` may be built on the column card `below`."""
+    return fitting_on(bit_of(below), suit_of(below), build) & bit_of(card) != 0

@@ -7,8 +7,8 @@ import numpy as np
 from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, PLAYING, TALON, TALON_SIZE
-from klondike_env.engine.talon import look_through
-from klondike_env.rules import UNLIMITED, RuleParams
+from klondike_env.engine.talon import look_through, redeals_are_unlimited
+from klondike_env.rules import RuleParams
 
 
 @kernel
@@ -56,5 +56,5 @@ def lay_out(states: np.ndarray, i: int, deck: np.ndarray) -> None:
 @kernel
 def open_talon(states: np.ndarray, i: int, rules: RuleParams) -> None:
     """Where redeals are unlimited, look through the talon once: that costs nothing but the moves."""
-    if rules.redeals == UNLIMITED:
+    if redeals_are_unlimited(rules.redeals):
         look_through(states, i, rules)

@@ -1,8 +1,8 @@
-"""Determinization: the unseen cards laid on the unseen places at random.
+"""Determinization: the unseen cards put on the unseen places at random.
 
-A deal is uniform and play depends only on what was seen, so all orders of the unseen cards (face
-down in the columns, or in the stock and never turned) are equally likely to the player. A copy of a
-game with these cards shuffled is what a planner may look ahead in without knowing more than it should.
+A deal is uniform and play depends only on what was seen. So to the player all orders of the unseen cards
+(face down in the columns, or in the stock and never turned) are equally likely. A planner may look ahead in
+a copy of the game with these cards shuffled without knowing more than it should.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from klondike_env.checks import check_generator
 from klondike_env.engine.batch import FRESH_START
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import shuffle
-from klondike_env.engine.outcome import unpack
-from klondike_env.engine.repeats import position_key
+from klondike_env.engine.repeats import layout_key
 from klondike_env.engine.state import HIDDEN_PLACE, N_COLUMNS, TALON
 from klondike_env.engine.views import hide_unseen
 
@@ -35,7 +34,7 @@ def gather_unplaced(states: np.ndarray, i: int, cards: np.ndarray) -> int:
 
 @kernel
 def fill_unseen(states: np.ndarray, i: int, cards: np.ndarray) -> None:
-    """Lay cards on the places that hold UNSEEN. cards: uint8[52], as many of them as there are such places."""
+    """Put cards on the places that hold UNSEEN. cards: uint8[52], as many of them as there are such places."""
     count = 0
     for column in range(N_COLUMNS):
         for row in range(int(states[i]["face_down"][column])):
@@ -55,14 +54,14 @@ def fill_unseen(states: np.ndarray, i: int, cards: np.ndarray) -> None:
 
 @kernel
 def determinize_view(states: np.ndarray, i: int, seed: np.uint64, cards: np.ndarray) -> None:
-    """Make a view a state: its unseen cards come to its unseen places. cards: uint8[52], used as scratch."""
+    """Turn a view into a state: its unseen cards go to its unseen places. cards: uint8[52], used as scratch."""
     shuffle(cards, gather_unplaced(states, i, cards), seed)
     fill_unseen(states, i, cards)
 
 
 @kernel
 def determinize_views(states: np.ndarray, seeds: np.ndarray, cards: np.ndarray) -> None:
-    """Make each view a state. states: STATE[n], views, overwritten; seeds: uint64[n]; cards: uint8[52], scratch."""
+    """Turn each view into a state. states: STATE[n], overwritten; seeds: uint64[n]; cards: uint8[52], scratch."""
     for i in range(len(states)):
         determinize_view(states, i, seeds[i], cards)
 
@@ -75,22 +74,20 @@ def determinize_games(
     rows: np.ndarray,
     seeds: np.ndarray,
     cards: np.ndarray,
-    packed: np.ndarray,
 ) -> None:
     """Shuffle the unseen cards of some games, which may be views; legal moves stay as they are.
 
     The keys of visited positions hold a constant part for the face-down cards, which changes with them.
-    states, turns, visited, packed: as for `klondike_env.engine.batch.step_games`; rows: int64[m];
-    seeds: uint64[m]; cards: uint8[52], scratch.
+    states, turns, visited: as for `klondike_env.engine.batch.step_games`; rows: int64[m]; seeds: uint64[m];
+    cards: uint8[52], scratch.
     """
-    rules = unpack(packed).rules
     for k in range(len(rows)):
         i = rows[k]
-        before = position_key(states, i, rules)
+        before = layout_key(states, i)
         hide_unseen(states, i)
         determinize_view(states, i, seeds[k], cards)
         turns[i]["version"] += FRESH_START
-        change = position_key(states, i, rules) - before
+        change = layout_key(states, i) - before
         for index in range(int(turns[i]["visited_count"])):
             visited[i, index] += change
 

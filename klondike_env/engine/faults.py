@@ -8,17 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, UNSEEN, card_text
-from klondike_env.engine.card_arithmetic import suit_of
-from klondike_env.engine.card_sets import FULL_SUIT, SUIT_WIDTH, bit_of, count_cards, fitting_on
+from klondike_env.engine.card_sets import FULL_SUIT, SUIT_WIDTH, bit_of, count_cards, may_lie_on
 from klondike_env.engine.jit import kernel
+from klondike_env.engine.queries import foundation_total
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, TALON_SIZE
-from klondike_env.rules import UNLIMITED, RuleParams, Rules
+from klondike_env.engine.talon import redeals_are_unlimited
+from klondike_env.rules import RuleParams, Rules
 
 _MESSAGES: list[str] = []
 
 
 def _fault(message: str) -> int:
-    """The code of a fault; the words are made of the pile, the value and one number more that go with it."""
+    """The number of a kind of fault; the message is filled in with a pile, a value and one more number."""
     _MESSAGES.append(message)
     return len(_MESSAGES) - 1
 
@@ -50,7 +51,7 @@ _ROOM = 64
 
 
 @kernel
-def note(faults: np.ndarray, count: int, code: int, pile: int, value: int, other: int) -> int:
+def add_fault(faults: np.ndarray, count: int, code: int, pile: int, value: int, other: int) -> int:
     """Add a fault, while there is room; how many there are now."""
     if count == len(faults):
         return count
@@ -63,58 +64,55 @@ def note(faults: np.ndarray, count: int, code: int, pile: int, value: int, other
 
 @kernel
 def find_size_faults(states: np.ndarray, i: int, faults: np.ndarray) -> int:
-    """Faults of the sizes of the piles: none of them may be read beyond its room."""
+    """Find piles of impossible sizes, which must not be read beyond their room."""
     count = 0
     for column in range(N_COLUMNS):
         height, face_down = int(states[i]["height"][column]), int(states[i]["face_down"][column])
         if height > _MOST_IN_COLUMN:
-            count = note(faults, count, _COLUMN_HEIGHT, column, height, _MOST_IN_COLUMN)
+            count = add_fault(faults, count, _COLUMN_HEIGHT, column, height, _MOST_IN_COLUMN)
         if face_down > column:
-            count = note(faults, count, _FACE_DOWN, column, face_down, column)
+            count = add_fault(faults, count, _FACE_DOWN, column, face_down, column)
         if face_down >= max(height, 1):
-            count = note(faults, count, _LAST_FACE_DOWN, column, 0, 0)
+            count = add_fault(faults, count, _LAST_FACE_DOWN, column, 0, 0)
     for suit in range(N_SUITS):
         height = int(states[i]["foundation"][suit])
         if height > N_RANKS:
-            count = note(faults, count, _FOUNDATION_HEIGHT, suit, height, N_RANKS)
+            count = add_fault(faults, count, _FOUNDATION_HEIGHT, suit, height, N_RANKS)
     size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
     if size > TALON_SIZE:
-        count = note(faults, count, _TALON_SIZE, 0, size, TALON_SIZE)
+        count = add_fault(faults, count, _TALON_SIZE, 0, size, TALON_SIZE)
     if waste > size:
-        count = note(faults, count, _WASTE_SIZE, 0, waste, size)
+        count = add_fault(faults, count, _WASTE_SIZE, 0, waste, size)
     return count
 
 
 @kernel
 def find_counter_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.ndarray, count: int) -> int:
-    """Faults of what is counted. The whole waste is redealt, so the player has seen the whole talon, or the waste."""
+    """Find impossible counters. A redeal shows the whole talon, so the player has seen all of it or only the waste."""
     redeals, seen = int(states[i]["redeals_used"]), int(states[i]["seen_size"])
     known = int(states[i]["talon_size"]) if redeals > 0 else int(states[i]["waste_size"])
     if seen != known:
-        count = note(faults, count, _SEEN_SIZE, redeals, seen, known)
-    if rules.redeals != UNLIMITED and redeals > rules.redeals:
-        count = note(faults, count, _REDEALS, 0, redeals, rules.redeals)
-    total = 0
-    for suit in range(N_SUITS):
-        total += int(states[i]["foundation"][suit])
-    best = int(states[i]["best_foundation"])
+        count = add_fault(faults, count, _SEEN_SIZE, redeals, seen, known)
+    if redeals > rules.redeals and not redeals_are_unlimited(rules.redeals):
+        count = add_fault(faults, count, _REDEALS, 0, redeals, rules.redeals)
+    total, best = foundation_total(states, i), int(states[i]["best_foundation"])
     if best < total or best > N_CARDS:
-        count = note(faults, count, _BEST_FOUNDATION, 0, best, total)
+        count = add_fault(faults, count, _BEST_FOUNDATION, 0, best, total)
     if int(states[i]["moves"]) < 0:
-        count = note(faults, count, _COUNTER, 0, int(states[i]["moves"]), 0)
+        count = add_fault(faults, count, _COUNTER, 0, int(states[i]["moves"]), 0)
     if int(states[i]["steps"]) < 0:
-        count = note(faults, count, _COUNTER, 1, int(states[i]["steps"]), 0)
+        count = add_fault(faults, count, _COUNTER, 1, int(states[i]["steps"]), 0)
     if int(states[i]["since_progress"]) < 0:
-        count = note(faults, count, _COUNTER, 2, int(states[i]["since_progress"]), 0)
+        count = add_fault(faults, count, _COUNTER, 2, int(states[i]["since_progress"]), 0)
     outcome = int(states[i]["outcome"])
     if outcome >= _N_OUTCOMES:
-        count = note(faults, count, _OUTCOME, 0, outcome, _N_OUTCOMES - 1)
+        count = add_fault(faults, count, _OUTCOME, 0, outcome, _N_OUTCOMES - 1)
     return count
 
 
 @kernel
 def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
-    """Whether the player has not seen a place, of a column or (after the last column) of the talon."""
+    """Whether the player has not seen the card at an index of a column or, as pile 7, of the talon."""
     if pile < N_COLUMNS:
         return index < int(states[i]["face_down"][pile])
     return index >= int(states[i]["seen_size"])
@@ -122,19 +120,19 @@ def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
 
 @kernel
 def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> int:
-    """Cards that are not in the set of those found, unless they may be the unknown ones."""
+    """Find missing cards; if cards are unknown, only check that as many are missing."""
     missing = N_CARDS - count_cards(found)
     if unknown > 0:
-        return note(faults, count, _UNKNOWN, 0, unknown, missing) if unknown != missing else count
+        return add_fault(faults, count, _UNKNOWN, 0, unknown, missing) if unknown != missing else count
     for card in range(N_CARDS):
         if not found & bit_of(card):
-            count = note(faults, count, _MISSING, 0, card, 0)
+            count = add_fault(faults, count, _MISSING, 0, card, 0)
     return count
 
 
 @kernel
 def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndarray, count: int) -> int:
-    """Cards that are twice there or missing, and unknown ones, but for unseen places with `may_hide`."""
+    """Find cards that are missing or there twice, and unknown ones; with `may_hide` unseen places may be unknown."""
     found, unknown, misplaced = 0, 0, 0
     for suit in range(N_SUITS):
         found |= (FULL_SUIT >> (N_RANKS - int(states[i]["foundation"][suit]))) << (SUIT_WIDTH * suit)
@@ -145,27 +143,27 @@ def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndar
             card = int(states[i]["columns"][pile, index]) if in_column else int(states[i]["talon"][index])
             if card < N_CARDS:
                 if found & bit_of(card):
-                    count = note(faults, count, _TWICE, 0, card, 0)
+                    count = add_fault(faults, count, _TWICE, 0, card, 0)
                 found |= bit_of(card)
             elif card == UNSEEN and may_hide and is_unseen(states, i, pile, index):
                 unknown += 1
             elif card == UNSEEN:
                 misplaced += 1
-                count = note(faults, count, _UNKNOWN_IN_COLUMN if in_column else _UNKNOWN_IN_TALON, pile, 0, 0)
+                count = add_fault(faults, count, _UNKNOWN_IN_COLUMN if in_column else _UNKNOWN_IN_TALON, pile, 0, 0)
             else:
                 misplaced += 1
-                count = note(faults, count, _NO_CARD_IN_COLUMN if in_column else _NO_CARD_IN_TALON, pile, card, 0)
+                count = add_fault(faults, count, _NO_CARD_IN_COLUMN if in_column else _NO_CARD_IN_TALON, pile, card, 0)
     return count if misplaced > 0 else find_missing(found, unknown, faults, count)
 
 
 @kernel
 def find_run_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.ndarray, count: int) -> int:
-    """Face-up cards that may not lie where they do."""
+    """Find face-up cards that may not lie on the card under them."""
     for column in range(N_COLUMNS):
         for row in range(int(states[i]["face_down"][column]) + 1, int(states[i]["height"][column])):
             card, below = int(states[i]["columns"][column, row]), int(states[i]["columns"][column, row - 1])
-            if not fitting_on(bit_of(below), suit_of(below), rules.build) & bit_of(card):
-                count = note(faults, count, _RUN, column, card, below)
+            if not may_lie_on(card, below, rules.build):
+                count = add_fault(faults, count, _RUN, column, card, below)
     return count
 
 

@@ -6,75 +6,25 @@ import numpy as np
 
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, STOCK_ACTION, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.card_sets import FULL_SUIT, GAP_SETS, SUIT_WIDTH, bit_of, card_of_bit, fitting_on, lowest_bit
+from klondike_env.engine.card_sets import bit_of, card_of_bit, fitting_on, lowest_bit
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS
-from klondike_env.engine.talon import playable_talon, stock_is_live
-from klondike_env.rules import UNLIMITED, RuleParams
+from klondike_env.engine.queries import (
+    column_tops,
+    floor_cards,
+    foundation_tops,
+    gap_takes,
+    playable_talon,
+    run_heads,
+    stock_is_live,
+    wanted_cards,
+)
+from klondike_env.engine.talon import redeals_are_unlimited
+from klondike_env.rules import RuleParams
 
 # `moves: int64[7]`: for each destination of an action the set of cards that may go there, then 1 if
 # the stock action is legal.
 STOCK_MOVE = N_DESTINATIONS
 N_MOVE_SETS = N_DESTINATIONS + 1
-
-
-@kernel
-def column_tops(states: np.ndarray, i: int) -> int:
-    """The set of the columns' last cards."""
-    cards = 0
-    for column in range(N_COLUMNS):
-        height = int(states[i]["height"][column])
-        bit = bit_of(int(states[i]["columns"][column, max(height - 1, 0)]))
-        cards |= bit if height > 0 else 0
-    return cards
-
-
-@kernel
-def run_heads(states: np.ndarray, i: int) -> int:
-    """The set of the columns' first face-up cards."""
-    cards = 0
-    for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, int(states[i]["face_down"][column])]))
-        cards |= bit if int(states[i]["height"][column]) > 0 else 0
-    return cards
-
-
-@kernel
-def floor_cards(states: np.ndarray, i: int) -> int:
-    """The set of face-up cards with no card under them in their column."""
-    cards = 0
-    for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, 0]))
-        on_floor = int(states[i]["height"][column]) > 0 and int(states[i]["face_down"][column]) == 0
-        cards |= bit if on_floor else 0
-    return cards
-
-
-@kernel
-def has_gap(states: np.ndarray, i: int) -> bool:
-    """Whether a column is empty."""
-    lowest = MAX_HEIGHT
-    for column in range(N_COLUMNS):
-        lowest = min(lowest, int(states[i]["height"][column]))
-    return lowest == 0
-
-
-@kernel
-def foundation_tops(states: np.ndarray, i: int) -> int:
-    """The set of the foundations' top cards."""
-    cards = 0
-    for suit in range(N_SUITS):
-        cards |= ((1 << int(states[i]["foundation"][suit])) >> 1) << (SUIT_WIDTH * suit)
-    return cards
-
-
-@kernel
-def wanted_cards(states: np.ndarray, i: int) -> int:
-    """The set of cards that the foundations take next."""
-    cards = 0
-    for suit in range(N_SUITS):
-        cards |= ((1 << int(states[i]["foundation"][suit])) & FULL_SUIT) << (SUIT_WIDTH * suit)
-    return cards
 
 
 @kernel
@@ -89,9 +39,8 @@ def find_card_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, m
     for suit in range(N_SUITS):
         moves[ONTO_SUIT + suit] = (movable | extra) & fitting_on(tops, suit, rules.build)
         found |= moves[ONTO_SUIT + suit]
-    moves[TO_GAP] = 0
-    if has_gap(states, i):
-        moves[TO_GAP] = ((movable & ~floor_cards(states, i)) | extra) & GAP_SETS[rules.gaps]
+    takes = gap_takes(states, i, rules)
+    moves[TO_GAP] = ((movable & ~floor_cards(states, i)) | extra) & takes if takes != 0 else 0
     return (found | moves[TO_GAP]) != 0
 
 
@@ -104,7 +53,7 @@ def find_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, moves:
     legal actions is never empty.
     """
     found = find_card_moves(states, i, rules, reach, moves)
-    drawing = stock_is_live(states, i, rules) and not (reach and rules.redeals == UNLIMITED)
+    drawing = stock_is_live(states, i, rules) and not (reach and redeals_are_unlimited(rules.redeals))
     moves[STOCK_MOVE] = 1 if drawing or not found else 0
     return found
 

@@ -1,8 +1,8 @@
 """Positions visited since the last progress, and the moves that would lead back to one.
 
-A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the
-redeals used where they are limited. Face-down cards and the talon's cards are left out: turning one
-up and taking one out are progress, and progress empties the list of visited positions.
+A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the redeals
+used where they are limited. What the talon holds and which cards are face down need no terms: to take a card
+out of the talon or to turn one up is progress, and progress empties the list of visited positions.
 
 The key is a sum of one term for each card, of the card and what it lies on, so that the key after a
 move differs by two terms and does not depend on the order of columns.
@@ -10,24 +10,35 @@ move differs by two terms and does not depend on the order of columns.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_DESTINATIONS, ONTO_SUIT, TO_FOUNDATION, TO_GAP
-from klondike_env.engine.apply import foundation_total
 from klondike_env.engine.card_arithmetic import card_at, rank_of
 from klondike_env.engine.card_sets import card_of_bit, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.legal import STOCK_MOVE
 from klondike_env.engine.mixer import mix
+from klondike_env.engine.queries import foundation_total
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
-from klondike_env.rules import UNLIMITED, RuleParams
+from klondike_env.engine.talon import redeals_are_unlimited
+from klondike_env.rules import RuleParams
 
 # What a card lies on, beside the cards 0..51.
 _ON_FLOOR, _ON_FOUNDATION = 52, 53
 # Terms of the key that belong to no card.
 _WASTE, _REDEALS = 1 << 16, 1 << 17
 _PLACES = 64
+
+
+class History(NamedTuple):
+    """Where game i has been since its last progress."""
+
+    keys: np.ndarray  # uint64[n, capacity]: row i begins with the keys of the positions that it has visited
+    size: int  # how many they are
+    now: np.uint64  # the key of the position that it is in
 
 
 @kernel
@@ -40,15 +51,15 @@ def term(card: int, below: int) -> np.uint64:
 def talon_term(waste: int, redeals: int, rules: RuleParams) -> np.uint64:
     """The key's term for the waste size and, where they are limited, the redeals used."""
     key = mix(np.uint64(_WASTE + waste))
-    if rules.redeals != UNLIMITED:
+    if not redeals_are_unlimited(rules.redeals):
         key += mix(np.uint64(_REDEALS + redeals))
     return key
 
 
 @kernel
-def position_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
-    """The key of a position."""
-    key = talon_term(int(states[i]["waste_size"]), int(states[i]["redeals_used"]), rules)
+def layout_key(states: np.ndarray, i: int) -> np.uint64:
+    """The part of a position's key that tells the columns and the foundations."""
+    key = np.uint64(0)
     for column in range(N_COLUMNS):
         below = _ON_FLOOR
         for row in range(int(states[i]["height"][column])):
@@ -59,6 +70,12 @@ def position_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
         for rank in range(int(states[i]["foundation"][suit])):
             key += term(card_at(rank, suit), _ON_FOUNDATION)
     return key
+
+
+@kernel
+def position_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
+    """The key of a position."""
+    return layout_key(states, i) + talon_term(int(states[i]["waste_size"]), int(states[i]["redeals_used"]), rules)
 
 
 @kernel
@@ -90,32 +107,28 @@ def is_progress(states: np.ndarray, i: int, card: int, destination: int) -> bool
 
 
 @kernel
-def was_visited(visited: np.ndarray, i: int, count: int, key: np.uint64) -> bool:
-    """Whether the key is among the first `count` of row i. visited: uint64[n, capacity]."""
+def was_visited(history: History, i: int, key: np.uint64) -> bool:
+    """Whether the key is among those of game i."""
     found = False
-    for k in range(count):  # without an early end, so that it runs on several keys at once
-        found |= visited[i, k] == key
+    for k in range(history.size):  # without an early end, so that it runs on several keys at once
+        found |= history.keys[i, k] == key
     return found
 
 
 @kernel
-def stock_repeats(
-    states: np.ndarray, i: int, rules: RuleParams, key: np.uint64, visited: np.ndarray, count: int
-) -> bool:
-    """Whether the stock action leads back to a visited position; `key` is that of the position now."""
+def stock_repeats(states: np.ndarray, i: int, rules: RuleParams, history: History) -> bool:
+    """Whether the stock action leads back to a visited position."""
     waste, size, seen = int(states[i]["waste_size"]), int(states[i]["talon_size"]), int(states[i]["seen_size"])
     redeals = int(states[i]["redeals_used"])
-    key -= talon_term(waste, redeals, rules)
+    layout = history.now - talon_term(waste, redeals, rules)
     if waste == size:
-        return was_visited(visited, i, count, key + talon_term(0, redeals + 1, rules))
+        return was_visited(history, i, layout + talon_term(0, redeals + 1, rules))
     waste = min(waste + rules.draw_count, size)
-    return waste <= seen and was_visited(visited, i, count, key + talon_term(waste, redeals, rules))
+    return waste <= seen and was_visited(history, i, layout + talon_term(waste, redeals, rules))
 
 
 @kernel
-def fresh_cards(
-    states: np.ndarray, i: int, cards: int, destination: int, key: np.uint64, visited: np.ndarray, count: int
-) -> int:
+def fresh_cards(states: np.ndarray, i: int, cards: int, destination: int, history: History) -> int:
     """Those of a set of cards whose move to `destination` leads to no visited position."""
     fresh = cards
     while cards != 0:
@@ -124,31 +137,30 @@ def fresh_cards(
         card = card_of_bit(bit)
         if not is_progress(states, i, card, destination):
             change = term(card, will_lie_on(card, destination)) - term(card, lies_on(states, i, card))
-            if was_visited(visited, i, count, key + change):
+            if was_visited(history, i, history.now + change):
                 fresh ^= bit
     return fresh
 
 
 @kernel
-def prune_repeats(
-    states: np.ndarray, i: int, rules: RuleParams, key: np.uint64, visited: np.ndarray, count: int, moves: np.ndarray
-) -> bool:
+def prune_repeats(states: np.ndarray, i: int, rules: RuleParams, history: History, moves: np.ndarray) -> bool:
     """Take the repeating moves out; whether any are left. moves: int64[7], changed in place."""
-    if count <= 1:
+    if history.size <= 1:
         return True  # only the position itself was visited, and every move changes it
-    if moves[STOCK_MOVE] and stock_repeats(states, i, rules, key, visited, count):
+    if moves[STOCK_MOVE] and stock_repeats(states, i, rules, history):
         moves[STOCK_MOVE] = 0
     left = moves[STOCK_MOVE]
     for destination in range(N_DESTINATIONS):
-        moves[destination] = fresh_cards(states, i, moves[destination], destination, key, visited, count)
+        moves[destination] = fresh_cards(states, i, moves[destination], destination, history)
         left |= moves[destination]
     return left != 0
 
 
 @kernel
-def remember(visited: np.ndarray, i: int, count: int, key: np.uint64) -> int:
-    """Add a position to the visited ones; how many there are now."""
-    if was_visited(visited, i, count, key):
-        return count
-    visited[i, count] = key
-    return count + 1
+def remember(keys: np.ndarray, i: int, count: int, now: np.uint64) -> History:
+    """Add the position now to the `count` visited ones of game i. keys: uint64[n, capacity]."""
+    history = History(keys, count, now)
+    if was_visited(history, i, now):
+        return history
+    keys[i, count] = now
+    return History(keys, count + 1, now)

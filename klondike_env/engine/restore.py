@@ -1,16 +1,15 @@
-"""Going on from records that come from elsewhere: where the cards are, what is legal, whether it is over."""
+"""Going on from records that come from elsewhere: where the cards are, and whether the game is over."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from klondike_env.cards import N_SUITS, UNSEEN
-from klondike_env.engine.batch import FRESH_START, offer, show_mask
 from klondike_env.engine.card_arithmetic import card_at
 from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
-from klondike_env.engine.legal import find_moves
-from klondike_env.engine.outcome import settle, unpack
+from klondike_env.engine.outcome import settle
+from klondike_env.engine.setup import unpack
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON
 
 
@@ -18,7 +17,7 @@ from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON
 def index_cards(states: np.ndarray, i: int) -> None:
     """Write where each card is and which are face up, as the piles say; unseen cards are nowhere.
 
-    Unused places are cleared, as everywhere.
+    Unused places are cleared.
     """
     states[i]["place"][:] = HIDDEN_PLACE
     states[i]["row"][:] = 0
@@ -55,26 +54,3 @@ def settle_records(states: np.ndarray, packed: np.ndarray, moves: np.ndarray) ->
     setup = unpack(packed)
     for i in range(len(states)):
         settle(states, i, setup, moves)
-
-
-@kernel
-def resume_games(
-    states: np.ndarray,
-    turns: np.ndarray,
-    visited: np.ndarray,
-    masks: np.ndarray,
-    rows: np.ndarray,
-    packed: np.ndarray,
-) -> None:
-    """Find the legal moves of games whose records and visited positions were set from outside.
-
-    rows: int64[m]; the rest as for `klondike_env.engine.batch.step_games`.
-    """
-    setup = unpack(packed)
-    for k in range(len(rows)):
-        i = rows[k]
-        turns[i]["version"] += FRESH_START
-        find_moves(states, i, setup.rules, setup.options.reach, turns[i]["moves"])
-        offer(states, i, turns, visited, False, setup)
-        if len(masks) > 0:
-            show_mask(states, i, turns, masks)

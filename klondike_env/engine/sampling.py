@@ -1,4 +1,4 @@
-"""Uniformly random legal actions for a batch, without going through the masks."""
+"""Uniformly random legal actions for a batch, drawn from the sets of moves and not from the masks."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Games as bytes: exact, checked, and safe to load from anywhere.
+"""Games as bytes: exact, checked, and safe to load from any source.
 
     b"KLONDIKE"  format  conditions' length  conditions  game  visited positions  checksum
     8 bytes      uint16  uint16              JSON        SAVED uint64 each        CRC-32
 
-All numbers are little-endian. The conditions are the rules and options that a game depends on; a game
-is restored only where they are the same.
+All numbers are little-endian. The conditions are the rules and options that a game depends on. A game can
+be restored only under the same conditions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from klondike_env.engine.state import STATE
 
-FORMAT = 1  # of the bytes; higher whenever older bytes would be read wrongly
+FORMAT = 1  # of the bytes; raised whenever older bytes would be misread
 _MAGIC = b"KLONDIKE"
 _NUMBER = np.dtype("<u2")
 _KEY = np.dtype("<u8")

@@ -1,7 +1,7 @@
 """The state of a game: one record of a structured array, field by field.
 
 A batch of games is an array `states: STATE[n]`; kernels take `(states, i)` and read one record.
-Copying a record copies a game.
+To copy a record is to copy a game.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STATE = np.dtype(
         ("best_foundation", np.uint8),  # 0..52, the most cards the foundations have held in this game
         ("redeals_used", np.uint16),  # redeals made, saturating at 65535
         ("since_progress", np.int32),  # environment steps in a row without progress
-        ("moves", np.int32),  # every action, each stock tap and each redeal
+        ("moves", np.int32),  # every action, and each draw and redeal that an action implies
         ("steps", np.int32),  # environment steps taken, refused ones included; 0 in a fresh game
         ("score", np.int32),  # running total of the points of a scoring scheme; 0 where there are none
     ],

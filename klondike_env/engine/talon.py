@@ -4,15 +4,14 @@
 moves the border between them forward, and a redeal moves it back to 0.
 
 Every question about drawing is answered here, over plain numbers: the size of the talon and of the waste,
-how much of the talon was seen, the draw count. A place is an index into the talon, and a set of places has
-one bit for each. The kernels that take `states, i` only read these numbers from a record.
+how much of the talon was seen, the draw count. A place is an index into the talon, and a set of places has one bit
+for each. `klondike_env.engine.queries` asks them of a record. The kernels here that take a record change it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from klondike_env.engine.card_sets import bit_of, count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import TALON_SIZE
 from klondike_env.rules import MAX_DRAW_COUNT, UNLIMITED, RuleParams
@@ -40,6 +39,12 @@ def redeals_are_unlimited(redeals: int) -> bool:
 def redeal_is_left(redeals_used: int, redeals: int) -> bool:
     """Whether a redeal is left, now or once the stock is empty; `redeals` is that of the rules."""
     return redeals_are_unlimited(redeals) or redeals_used < redeals
+
+
+@kernel
+def talon_is_free(size: int, rules: RuleParams) -> bool:
+    """Whether every card of a talon of `size` cards can be played whenever it is wanted, whatever is played before."""
+    return size == 0 or (rules.draw_count == 1 and redeals_are_unlimited(rules.redeals))
 
 
 @kernel
@@ -93,53 +98,6 @@ def draws_to(size: int, waste: int, place: int, draw_count: int) -> int:
     if needs_redeal(size, waste, place, draw_count):
         return draws_for(size - waste, draw_count) + 1 + draws_for(place + 1, draw_count)
     return draws_for(place + 1 - waste, draw_count)
-
-
-@kernel
-def may_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether a redeal is left, now or once the stock is empty."""
-    return redeal_is_left(int(states[i]["redeals_used"]), rules.redeals)
-
-
-@kernel
-def stock_is_live(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the stock action does something: a card to draw, or a redeal left for the waste."""
-    size = int(states[i]["talon_size"])
-    return int(states[i]["waste_size"]) < size or (size > 0 and may_redeal(states, i, rules))
-
-
-@kernel
-def can_pass(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the whole talon is seen and a redeal is left, so that known cards can be reached through it."""
-    return int(states[i]["seen_size"]) == int(states[i]["talon_size"]) and may_redeal(states, i, rules)
-
-
-@kernel
-def waste_top(states: np.ndarray, i: int) -> int:
-    """The set that holds the waste's top card; empty when the waste is."""
-    waste = int(states[i]["waste_size"])
-    return bit_of(int(states[i]["talon"][waste - 1])) if waste > 0 else 0
-
-
-@kernel
-def cards_at(states: np.ndarray, i: int, places: int) -> int:
-    """The set of the talon cards at a set of places."""
-    cards = 0
-    while places != 0:
-        place = lowest_bit(places)
-        places ^= place
-        cards |= bit_of(int(states[i]["talon"][count_cards(place - 1)]))
-    return cards
-
-
-@kernel
-def playable_talon(states: np.ndarray, i: int, rules: RuleParams, reach: int) -> int:
-    """The talon cards that can be played: the waste's top, and with `reach` every seen card that drawing can reach."""
-    if not reach:
-        return waste_top(states, i)
-    size, waste, seen = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["seen_size"])
-    places = reachable_places(size, waste, seen, rules.draw_count, may_redeal(states, i, rules))
-    return cards_at(states, i, places)
 
 
 @kernel

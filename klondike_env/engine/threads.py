@@ -1,4 +1,4 @@
-"""Kernels on slices of a batch, each slice in a thread of its own; kernels run without the interpreter's lock."""
+"""Kernels on slices of a batch, each slice in its own thread. Kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
     os.register_at_fork(after_in_child=_helper.cache_clear)
 
 
-def part(arrays: tuple[np.ndarray, ...], rows: slice) -> Any:
-    """Some rows of arrays; the arrays themselves where all are meant, for in the step of one game every view counts."""
+def rows_of(arrays: tuple[np.ndarray, ...], rows: slice) -> Any:
+    """Some rows of arrays. All rows are the arrays themselves: in the step of a single game a view costs too much."""
     return arrays if rows is ALL_ROWS else tuple(array[rows] for array in arrays)
 
 

@@ -7,8 +7,9 @@ ids, then those of `TABLE_FIELDS`. It comes in three forms:
 - "cards": {"cards": uint8[52, N_CARD_FIELDS], "table": uint8[N_TABLE_VALUES]};
 - "dict": the same with "action_mask": int8[313].
 
-The tables in `fields` are the one description of the values; spaces and documentation come from
-them. With `thoughtful` the hidden cards are shown too ("thoughtful solitaire"); masks do not change.
+The tables in `fields` are the one description of the values; spaces and documentation come from them, and
+`describe(index)` tells what a value of the flat form means. With `thoughtful` the hidden cards are shown
+too ("thoughtful solitaire"); masks do not change.
 """
 
 from klondike_env.observation.fields import (
@@ -20,6 +21,7 @@ from klondike_env.observation.fields import (
     N_VALUES,
     TABLE_FIELDS,
     Field,
+    describe,
     table_start,
 )
 from klondike_env.observation.observer import FORMS, Observer, single_space
@@ -35,6 +37,7 @@ __all__ = [
     "TABLE_FIELDS",
     "Field",
     "Observer",
+    "describe",
     "single_space",
     "table_start",
 ]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES
+from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS, SUIT_NAMES, card_text
+from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, TALON_SIZE
 from klondike_env.rules import BUILDS, GAPS, MAX_DRAW_COUNT, MAX_REDEALS
 
@@ -34,9 +35,9 @@ CARD_FIELDS = (
     Field("on_floor", 1, "in a column with no card under it"),
     Field("on_face_down", N_COLUMNS - 1, "face-down cards under it, if it lies right on them"),
     Field("cards_above", MAX_HEIGHT - 1, "cards that lie on it in its column"),
-    Field("taps", 2 * TALON_SIZE + 1, "stock taps that make it the waste's top, if it can be reached over seen cards"),
-    Field("this_sweep", 1, "the waste's top, or to be reached by drawing without a redeal"),
-    Field("next_sweep", 1, "to be reached only after a redeal"),
+    Field("draws", 2 * TALON_SIZE + 1, "stock actions that make it the waste's top, if seen cards alone are turned"),
+    Field("before_redeal", 1, "the waste's top, or to be reached by drawing without a redeal"),
+    Field("after_redeal", 1, "to be reached only after a redeal"),
     Field("talon_index", TALON_SIZE, "1 + its place in the talon in order of drawing"),
     Field("phase", MAX_DRAW_COUNT, "1 + its place in the talon modulo the draw count"),
     Field("under", N_CARDS, "1 + the card right under it in its column or in the talon, if that was seen"),
@@ -61,7 +62,6 @@ TABLE_FIELDS = (
     Field("gaps", 1, f"rule: one-hot of what an empty column takes: {', '.join(GAPS)}", len(GAPS)),
 )
 
-_CARD_NAMES = [field.name for field in CARD_FIELDS]
 N_CARD_FIELDS = len(CARD_FIELDS)
 N_CARD_VALUES = N_CARDS * N_CARD_FIELDS
 N_TABLE_VALUES = sum(field.size for field in TABLE_FIELDS)
@@ -70,26 +70,70 @@ N_VALUES = N_CARD_VALUES + N_TABLE_VALUES
 CARD_HIGHS = np.array([field.high for field in CARD_FIELDS], dtype=np.uint8)
 TABLE_HIGHS = np.concatenate([np.full(field.size, field.high, dtype=np.uint8) for field in TABLE_FIELDS])
 HIGHS = np.concatenate([np.tile(CARD_HIGHS, N_CARDS), TABLE_HIGHS])
-# Indices of the card fields.
-UNSEEN = _CARD_NAMES.index("unseen")
-FOUNDATION = _CARD_NAMES.index("foundation")
-WASTE_TOP = _CARD_NAMES.index("waste_top")
-TALON = _CARD_NAMES.index("talon")
-TABLEAU = _CARD_NAMES.index("tableau")
-FACE_DOWN = _CARD_NAMES.index("face_down")
-ON_SUIT = _CARD_NAMES.index(f"on_{SUIT_NAMES[0]}")
-ON_FLOOR = _CARD_NAMES.index("on_floor")
-ON_FACE_DOWN = _CARD_NAMES.index("on_face_down")
-CARDS_ABOVE = _CARD_NAMES.index("cards_above")
-TAPS = _CARD_NAMES.index("taps")
-THIS_SWEEP = _CARD_NAMES.index("this_sweep")
-NEXT_SWEEP = _CARD_NAMES.index("next_sweep")
-TALON_INDEX = _CARD_NAMES.index("talon_index")
-PHASE = _CARD_NAMES.index("phase")
-UNDER = _CARD_NAMES.index("under")
+
+
+def card_index(name: str) -> int:
+    """Index of a card field among the values of a card."""
+    return [field.name for field in CARD_FIELDS].index(name)
 
 
 def table_start(name: str) -> int:
     """Index of a table field's first value among the table values."""
     names = [field.name for field in TABLE_FIELDS]
     return sum(field.size for field in TABLE_FIELDS[: names.index(name)])
+
+
+def describe(index: int) -> str:
+    """A value of the flat observation in words: index, card or table, field, range of the unscaled value, meaning.
+
+    `describe(10)` is "10: AC on_floor, 0 to 1: in a column with no card under it".
+
+    Raises:
+        ValueError: the index is not 0 to N_VALUES - 1.
+    """
+    index = check_whole_number("index", index, 0, N_VALUES - 1)
+    if index < N_CARD_VALUES:
+        card, k = divmod(index, N_CARD_FIELDS)
+        field = CARD_FIELDS[k]
+        owner, part = card_text(card), ""
+    else:
+        owner = "table"
+        field = next(f for f in reversed(TABLE_FIELDS) if N_CARD_VALUES + table_start(f.name) <= index)
+        k = index - N_CARD_VALUES - table_start(field.name)
+        part = f"[{k}]" if field.size > 1 else ""
+    return f"{index}: {owner} {field.name}{part}, 0 to {field.high}: {field.meaning}"
+
+
+# Where kernels write: the value of a card among its values, and the (first) value of the table in the whole row.
+CARD_UNSEEN = card_index("unseen")
+CARD_FOUNDATION = card_index("foundation")
+CARD_WASTE_TOP = card_index("waste_top")
+CARD_TALON = card_index("talon")
+CARD_TABLEAU = card_index("tableau")
+CARD_FACE_DOWN = card_index("face_down")
+CARD_ON_SUIT = card_index(f"on_{SUIT_NAMES[0]}")
+CARD_ON_FLOOR = card_index("on_floor")
+CARD_ON_FACE_DOWN = card_index("on_face_down")
+CARD_CARDS_ABOVE = card_index("cards_above")
+CARD_DRAWS = card_index("draws")
+CARD_BEFORE_REDEAL = card_index("before_redeal")
+CARD_AFTER_REDEAL = card_index("after_redeal")
+CARD_TALON_INDEX = card_index("talon_index")
+CARD_PHASE = card_index("phase")
+CARD_UNDER = card_index("under")
+TABLE_STOCK = N_CARD_VALUES + table_start("stock")
+TABLE_WASTE = N_CARD_VALUES + table_start("waste")
+TABLE_UNSEEN_STOCK = N_CARD_VALUES + table_start("unseen_stock")
+TABLE_REDEALS_LEFT = N_CARD_VALUES + table_start("redeals_left")
+TABLE_FACE_DOWN = N_CARD_VALUES + table_start("face_down")
+TABLE_EMPTY_COLUMNS = N_CARD_VALUES + table_start("empty_columns")
+TABLE_FOUNDATIONS = N_CARD_VALUES + table_start("foundations")
+TABLE_BEST_FOUNDATION = N_CARD_VALUES + table_start("best_foundation")
+TABLE_SINCE_PROGRESS = N_CARD_VALUES + table_start("since_progress")
+TABLE_SCORE = N_CARD_VALUES + table_start("score")
+TABLE_DRAW_COUNT = N_CARD_VALUES + table_start("draw_count")
+TABLE_UNLIMITED_REDEALS = N_CARD_VALUES + table_start("unlimited_redeals")
+TABLE_WORRY_BACK = N_CARD_VALUES + table_start("worry_back")
+TABLE_WHOLE_RUNS = N_CARD_VALUES + table_start("whole_runs")
+TABLE_BUILD = N_CARD_VALUES + table_start("build")
+TABLE_GAPS = N_CARD_VALUES + table_start("gaps")

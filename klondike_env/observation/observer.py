@@ -10,10 +10,10 @@ from gymnasium import spaces
 
 from klondike_env.cards import N_CARDS
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.outcome import Setup
-from klondike_env.engine.threads import ALL_ROWS, part, run_sliced
+from klondike_env.engine.setup import Setup, pack
+from klondike_env.engine.threads import ALL_ROWS, rows_of, run_sliced
 from klondike_env.games import Games
-from klondike_env.observation.encoding import encode_games, follow_games
+from klondike_env.observation.encoding import ObserverSetup, encode_games, follow_games
 from klondike_env.observation.fields import (
     CARD_HIGHS,
     HIGHS,
@@ -25,7 +25,7 @@ from klondike_env.observation.fields import (
 )
 
 FORMS = ("flat", "cards", "dict")
-# What a value is multiplied with: nothing changes in the forms of values, and the flat form is 0 to 1.
+# What a value is multiplied with: 1 in the forms of values, so that nothing changes, and less in the flat form.
 _UNIT_SCALES = np.ones(N_VALUES, dtype=np.uint8)
 _FLAT_SCALES = (1.0 / HIGHS).astype(np.float32)
 _NOT_SEEN = -2  # so far from any version that it is no step away
@@ -65,8 +65,7 @@ class Observer:
     def __init__(self, form: str, setup: Setup, *, thoughtful: bool = False) -> None:
         self.form = form
         self.space = single_space(form)
-        self._packed = setup.packed()
-        self._thoughtful = int(thoughtful)
+        self._packed = pack(ObserverSetup(setup, int(thoughtful)))
         self._scales = _FLAT_SCALES if form == "flat" else _UNIT_SCALES
         self._games: Games | None = None
 
@@ -80,7 +79,7 @@ class Observer:
 
     def _encode(self, states: np.ndarray, scales: np.ndarray) -> np.ndarray:
         out = np.empty((len(states), N_VALUES), dtype=scales.dtype)
-        encode_games(states, self._packed, self._thoughtful, scales, out)
+        encode_games(states, self._packed, scales, out)
         return out
 
     def follow(self, games: Games) -> np.ndarray:
@@ -94,7 +93,7 @@ class Observer:
         return self._followed
 
     def follower(self, games: Games) -> Callable[[slice], None]:
-        """What brings the array of `follow` up to date for some rows; for `Games.step`, which calls it in threads."""
+        """A function that updates the array of `follow` for some rows; `Games.step` calls it in its threads."""
         if games is not self._games:
             self._games = games
             self._versions = np.full(len(games), _NOT_SEEN, dtype=np.int64)
@@ -104,8 +103,8 @@ class Observer:
     def _follow(self, rows: slice) -> None:
         assert self._games is not None  # follower() came first
         arrays = (self._games.states, self._games.turns, self._versions, self._followed)
-        states, turns, versions, followed = part(arrays, rows)
-        follow_games(states, turns, versions, followed, self._packed, self._thoughtful, self._scales)
+        states, turns, versions, followed = rows_of(arrays, rows)
+        follow_games(states, turns, versions, self._packed, self._scales, followed)
 
     def batch(self, games: Games) -> Any:
         """The observations of games in this observer's form, in fresh arrays."""
@@ -130,7 +129,7 @@ class Observer:
         return observation
 
     def _copy(self, followed: np.ndarray, threads: int) -> np.ndarray:
-        """A copy that several threads make, for it takes as long as all the rest."""
+        """A copy, made by several threads because it takes as long as all the rest."""
         copied = np.empty_like(followed)
         run_sliced(threads, len(followed), lambda rows: np.copyto(copied[rows], followed[rows]))
         return copied

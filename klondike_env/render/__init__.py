@@ -16,7 +16,7 @@ from klondike_env.games import Games
 from klondike_env.render.text import draw_board
 
 RENDER_MODES = ("ansi", "rgb_array")
-RENDER_FPS = 4  # boards a second at which a game is pleasant to follow
+RENDER_FPS = 4  # boards a second, slow enough to follow a game
 
 
 def check_render_mode(mode: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The board as a picture, drawn with Pillow and no other font than the one it comes with."""
+"""The board as a picture, drawn with Pillow and the font that comes with it."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def draw_picture(record: np.void, rules: Rules) -> np.ndarray:
     """One game as a picture: uint8[600, 800, 3], a fresh array.
 
     Args:
-        record: a STATE record; unseen cards are drawn as backs if they are overwritten, as they are
-            in views, and else as face-down cards that lie open.
+        record: a STATE record. Unseen cards are drawn as backs in a view, where they are overwritten, and
+            as marked faces in a state.
         rules: the rules of the game.
     """
     picture = _cloth().copy()
@@ -81,7 +81,7 @@ def _cloth() -> Image.Image:
 
 def _draw_stock(picture: Image.Image, record: np.void, rules: Rules) -> None:
     count = int(record["talon_size"]) - int(record["waste_size"])
-    redeals_left = None if rules.redeals is None else rules.redeals - int(record["redeals_used"])
+    redeals_left = rules.redeals_left(int(record["redeals_used"]))
     _paste(picture, card_back() if count else card_place("cross" if redeals_left == 0 else "ring"), _left(0), _TOP)
     _write(picture, f"stock {count}", _middle(0), _LABELS)
     if redeals_left is not None:
@@ -154,7 +154,7 @@ def _write(
     colour: Colour = _FAINT,
     align: float = 0.5,
 ) -> None:
-    """Write words on a line whose middle is at y; `align` is the share of their width left of x."""
+    """Write words on a line whose middle is at y; `align` is the fraction of their width that is left of x."""
     piece = label(text, size, colour)
     _paste(picture, piece, round(x - align * piece.width), y - piece.height // 2)
 

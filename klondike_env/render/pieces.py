@@ -1,7 +1,7 @@
-"""What pictures are made of: cards, backs, empty places and words, each drawn once and kept.
+"""The pieces of a picture: cards, backs, empty places and words, each drawn once and kept.
 
-Pieces are drawn larger and made smaller, so that their edges are smooth. Suits are polygons, and
-letters come from the font inside Pillow, so pictures need nothing of the system.
+Pieces are drawn larger and then shrunk, so that their edges are smooth. Suits are polygons, and letters come
+from the font inside Pillow, so pictures need no files of the system.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _PIPS: dict[str, tuple[Point, ...]] = {
 
 @cache
 def card_face(card: int, face_down: bool = False) -> Image.Image:
-    """The face of a card 0 to 51; marked as face down if it lies so and is shown all the same."""
+    """The face of a card 0 to 51; marked if it lies face down and is shown all the same."""
     piece = _sheet(_CARD, _PAPER, _CORNER)
     ink = _ink(card)
     suit, rank = suit_of(card), _RANKS[rank_of(card)]
@@ -109,7 +109,7 @@ def card_place(mark: str = "", suit: int | None = None) -> Image.Image:
 
 @cache
 def chip(card: int | None, face_down: bool = False) -> Image.Image:
-    """A card of the stock in small; None for one that was never seen."""
+    """A small card of the stock; None for one that was never seen."""
     piece = _sheet(_CHIP, _BACK if card is None else _PAPER, _CHIP_CORNER)
     if card is not None:
         _write(piece, _RANKS[rank_of(card)], (8.5, CHIP_HEIGHT / 2), 12, _ink(card), anchor="mm")
@@ -119,7 +119,7 @@ def chip(card: int | None, face_down: bool = False) -> Image.Image:
 
 @lru_cache(maxsize=1024)
 def label(text: str, size: int, colour: Colour) -> Image.Image:
-    """Words on nothing, cut to their width; all labels of a size are equally high."""
+    """Words on a clear ground, as wide as they are; all labels of a size have the same height."""
     font = ImageFont.load_default(size)
     piece = Image.new("RGBA", (int(font.getlength(text)) + 2, 2 * size), _CLEAR)
     ImageDraw.Draw(piece).text((1, size), text, fill=colour, font=font, anchor="lm")
@@ -159,7 +159,7 @@ def _draw_court(piece: Image.Image, card: int) -> None:
 
 
 def _write(piece: Image.Image, text: str, place: Point, size: int, colour: Colour, anchor: str) -> float:
-    """Write bold letters, where the font has none of its own; where a text that begins at `place` ends."""
+    """Write bold letters, which the font lacks; where a text that begins at `place` ends."""
     at = (place[0] * _FINE, place[1] * _FINE)
     font = ImageFont.load_default(size * _FINE)
     ImageDraw.Draw(piece).text(at, text, fill=colour, font=font, anchor=anchor, stroke_width=2, stroke_fill=colour)
@@ -210,14 +210,14 @@ def _diamond() -> tuple[Point, ...]:
 
 
 def _heart() -> tuple[Point, ...]:
-    """The well-known curve of cosines."""
+    """A heart as the well-known sum of cosines."""
     x = 0.47 * np.sin(_turn()) ** 3
     y = 13 * np.cos(_turn()) - 5 * np.cos(2 * _turn()) - 2 * np.cos(3 * _turn()) - np.cos(4 * _turn())
     return _points(x, -(y + 2.5) / 29)
 
 
 def _leaf() -> tuple[Point, ...]:
-    """A spade without its stem: a heart upside down and less high."""
+    """A spade without its stem: a flatter heart upside down."""
     return tuple((x, -0.84 * y - 0.08) for x, y in _heart())
 
 

@@ -43,7 +43,8 @@ def draw_board(view: np.void, rules: Rules, *, thoughtful: bool = False) -> str:
 def _top_line(view: np.void, rules: Rules) -> str:
     size, waste = int(view["talon_size"]), int(view["waste_size"])
     fan = " ".join(card_text(int(card)) for card in view["talon"][max(0, waste - rules.draw_count) : waste]) or _EMPTY
-    redeals = "" if rules.redeals is None else f", redeals left {rules.redeals - int(view['redeals_used'])}"
+    left = rules.redeals_left(int(view["redeals_used"]))
+    redeals = "" if left is None else f", redeals left {left}"
     return f"{_foundations(view)}    stock {size - waste}, waste {waste}: {fan}{redeals}"
 
 

@@ -89,3 +89,28 @@ def test_an_onto_action_names_the_card_one_rank_higher() -> None:
             if card % 13 < 12:
                 below = suit * 13 + card % 13 + 1
                 assert actions.name(card * 6 + 1 + suit) == f"{card_text(card)} onto {card_text(below)}"
+
+
+@pytest.mark.parametrize("action", range(actions.N_ACTIONS))
+def test_a_description_begins_with_the_id_and_the_name(action: int) -> None:
+    assert actions.describe(action).startswith(f"{action}: {actions.name(action)}: ")
+
+
+@pytest.mark.parametrize(
+    ("action", "description"),
+    [
+        (132, "132: TD to foundation: the card goes to its foundation"),
+        (136, "136: TD onto JS: the card, with all that lies on it, goes onto the next higher card of that suit"),
+        (137, "137: TD to empty column: the card, with all that lies on it, goes to the leftmost empty column"),
+        (73, "73: KC onto ?C: never legal, for no card is higher than a king"),
+        (312, "312: stock: draw, or redeal when the stock is empty"),
+    ],
+)
+def test_a_description_tells_what_the_action_does(action: int, description: str) -> None:
+    assert actions.describe(action) == description
+
+
+@pytest.mark.parametrize("action", [-1, 313, "stock"])
+def test_there_is_no_description_of_what_is_no_action(action: object) -> None:
+    with pytest.raises(ValueError, match=r"^action is .*; allowed: a whole number from 0 to 312$"):
+        actions.describe(action)  # type: ignore[arg-type]

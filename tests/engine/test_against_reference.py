@@ -20,7 +20,7 @@ from klondike_env.engine import actions
 from klondike_env.engine.state import PLAYING, STATE
 from klondike_env.games import Games
 from klondike_env.reward import SCHEMES
-from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
+from klondike_env.rules import BUILDS, DISTINCT_PRESETS, GAPS, PRESETS, RUNS, Rules
 from tests.reference import Game, Options, differences, new_game, rank
 
 TIMES = float(os.environ.get("KLONDIKE_POSITIONS", "1"))
@@ -146,7 +146,7 @@ settings = pytest.mark.parametrize(
 
 
 @settings
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", DISTINCT_PRESETS)
 def test_presets_agree(name: str, talon: str, no_repeats: bool, auto_finish: bool) -> None:
     reward = list(SCHEMES)[(2 * no_repeats + auto_finish + (talon == "reach")) % len(SCHEMES)]
     stall_limit = 120 if auto_finish else 40

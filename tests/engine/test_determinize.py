@@ -12,9 +12,9 @@ from klondike_env.engine.faults import faults_of
 from klondike_env.engine.restore import index_records
 from klondike_env.engine.state import HIDDEN_PLACE
 from klondike_env.games import Games
-from klondike_env.rules import PRESETS
+from klondike_env.rules import DISTINCT_PRESETS, PRESETS
 
-everywhere = pytest.mark.parametrize("variant", PRESETS)
+everywhere = pytest.mark.parametrize("variant", DISTINCT_PRESETS)
 
 
 def played(variant: str, n: int = 30, steps: int = 25, **options: Any) -> Games:

@@ -13,7 +13,7 @@ import pytest
 from klondike_env.cards import UNSEEN
 from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, PLAYING, TALON
 from klondike_env.games import Games
-from klondike_env.rules import BUILDS, GAPS, PRESETS, RUNS, Rules
+from klondike_env.rules import BUILDS, DISTINCT_PRESETS, GAPS, PRESETS, RUNS, Rules
 from tests.reference import may_lie_on
 
 N_GAMES = 8
@@ -32,7 +32,7 @@ def random_rules(seed: int) -> Rules:
     )
 
 
-RULES = {**PRESETS, **{f"custom{seed}": random_rules(seed) for seed in range(12)}}
+RULES = {**DISTINCT_PRESETS, **{f"custom{seed}": random_rules(seed) for seed in range(12)}}
 everywhere = pytest.mark.parametrize(
     ("rules", "talon"),
     [pytest.param(rules, talon, id=f"{name}-{talon}") for name, rules in RULES.items() for talon in ("draw", "reach")],

@@ -9,7 +9,19 @@ from typing import Any
 
 import pytest
 
-from klondike_env.rules import BUILDS, GAPS, GYM_IDS, PRESETS, RUNS, UNLIMITED, Rules, preset
+from klondike_env.rules import (
+    ALIASES,
+    BUILDS,
+    DISTINCT_PRESETS,
+    GAPS,
+    GYM_IDS,
+    PRESETS,
+    RUNS,
+    UNLIMITED,
+    Rules,
+    aliases_of,
+    preset,
+)
 
 
 def test_the_default_is_draw_one() -> None:
@@ -74,6 +86,25 @@ def test_preset_finds_rules_by_name() -> None:
 def test_preset_lists_the_names_when_there_is_none() -> None:
     with pytest.raises(ValueError, match=r"^no such variant: 'spider'; known: draw1, draw3, deal1, classic, "):
         preset("spider")
+
+
+def test_an_alias_is_the_same_game_under_another_name() -> None:
+    assert {name: PRESETS[name] for name in DISTINCT_PRESETS} == DISTINCT_PRESETS
+    assert len(set(DISTINCT_PRESETS.values())) == len(DISTINCT_PRESETS)
+    assert set(PRESETS) - set(DISTINCT_PRESETS) == set(ALIASES)
+    for alias, name in ALIASES.items():
+        assert PRESETS[alias] == DISTINCT_PRESETS[name]
+        assert alias in aliases_of(name)
+
+
+def test_redeals_run_out_unless_they_are_unlimited() -> None:
+    assert [Rules(redeals=2).redeals_left(used) for used in (0, 1, 2)] == [2, 1, 0]
+    assert Rules(redeals=None).redeals_left(7) is None
+
+
+def test_auto_reaches_into_the_talon_where_looking_through_it_is_free() -> None:
+    assert Rules(redeals=None).auto_talon == "reach"
+    assert Rules(redeals=3).auto_talon == "draw"
 
 
 def test_every_preset_has_an_id() -> None:

@@ -298,7 +298,7 @@ def test_a_card_may_return_to_the_column_it_has_just_left(table: type[Table]) ->
 # The move counter.
 
 
-def test_the_move_counter_counts_every_action_taps_and_redeals_included(table: type[Table]) -> None:
+def test_the_move_counter_counts_every_action_draws_and_redeals_included(table: type[Table]) -> None:
     game = table(board("4C | 5H", "6S", waste="2C", stock="7H"), DRAW1)
     game.play("stock")
     assert game["moves"] == 1
@@ -660,15 +660,15 @@ def test_decision_9_is_off_unless_asked_for(table: type[Table]) -> None:
     assert table(start, DRAW1).play("QS to foundation").outcome == "playing"
 
 
-def test_decision_9_the_taps_to_cards_of_the_talon_are_counted(table: type[Table]) -> None:
-    # KC, KD and KH; a tap to QS; QS and KS, which is then the waste top.
+def test_decision_9_the_draws_to_cards_of_the_talon_are_counted(table: type[Table]) -> None:
+    # KC, KD and KH; a draw to QS; QS and KS, which is then the waste top.
     start = board("KC", "KD", "KH", waste="KS", stock="QS", foundations="QC QD QH JS", stock_seen=True)
     game = table(start, DRAW1, auto_finish=True).play("KC to foundation")
     assert (game["moves"], game["redeals_used"]) == (6, 0)
 
 
 def test_decision_9_redeals_on_the_way_are_counted(table: type[Table]) -> None:
-    # KC, KD and KH; a redeal, a tap and QS; a tap and KS.
+    # KC, KD and KH; a redeal, a draw and QS; a draw and KS.
     start = board("KC", "KD", "KH", waste="QS KS", foundations="QC QD QH JS")
     game = table(start, DRAW1, auto_finish=True).play("KC to foundation")
     assert (game["moves"], game["redeals_used"]) == (8, 1)
@@ -682,7 +682,7 @@ def test_decision_9_free_cards_go_before_any_tap(table: type[Table]) -> None:
 
 
 def test_decision_9_the_nearest_card_of_the_talon_goes_first(table: type[Table]) -> None:
-    # KH; a tap and KC; a tap and QS; KS and KD, each then the waste top. KD first would take a redeal.
+    # KH; a draw and KC; a draw and QS; KS and KD, each then the waste top. KD first would take a redeal.
     start = board("KH", waste="KD KS", stock="KC QS", foundations="QC QD QH JS", stock_seen=True)
     game = table(start, DRAW1, auto_finish=True).play("KH to foundation")
     assert (game["moves"], game["redeals_used"]) == (7, 0)
@@ -767,7 +767,7 @@ def test_reach_makes_and_counts_the_redeal_it_implies(table: type[Table]) -> Non
     assert (game.waste, game.stock) == ("2C", "2D 2S")
 
 
-def test_reach_takes_the_route_with_the_fewest_taps(table: type[Table]) -> None:
+def test_reach_takes_the_route_with_the_fewest_draws(table: type[Table]) -> None:
     # 8H is the next draw, and would be met again after the redeal.
     start = board("9S", "KD", waste="2C 2D 2S", stock="2H 3C 8H 3D 3S", stock_seen=True)
     game = table(start, DRAW3, talon="reach").play("8H onto 9S")
@@ -785,7 +785,7 @@ def test_reach_takes_the_route_with_the_fewest_taps(table: type[Table]) -> None:
         ("2C 2D 2H 2S 3C", "8H 3D 3S", 5, 1),  # a draw, the redeal, two draws
     ],
 )
-def test_reach_counts_the_taps_at_draw_three(
+def test_reach_counts_the_draws_at_draw_three(
     table: type[Table], waste: str, stock: str, moves: int, redeals: int
 ) -> None:
     start = board("9S", "KD", waste=waste, stock=stock, stock_seen=True)

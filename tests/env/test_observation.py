@@ -1,11 +1,13 @@
 """The observation: every field against a slow twin, and no leak of hidden cards."""
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import klondike_env
-from klondike_env.cards import N_CARDS, SUIT_NAMES, UNSEEN, suit_of
+from klondike_env.cards import N_CARDS, SUIT_NAMES, UNSEEN, card_text, suit_of
 from klondike_env.deals import decks_of
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
 from klondike_env.games import Games
@@ -18,12 +20,13 @@ from klondike_env.observation import (
     N_VALUES,
     TABLE_FIELDS,
     Observer,
+    describe,
     table_start,
 )
-from klondike_env.rules import BUILDS, GAPS, PRESETS, Rules
+from klondike_env.rules import BUILDS, DISTINCT_PRESETS, GAPS, PRESETS, Rules
 
 CUSTOM = Rules(build="any_suit", gaps="any", draw_count=5, redeals=2, runs="whole_or_last")
-ALL_RULES = [*PRESETS.values(), CUSTOM]
+ALL_RULES = [*DISTINCT_PRESETS.values(), CUSTOM]
 
 
 def expected_cards(view, rules):
@@ -68,19 +71,19 @@ def expected_talon(view, rules):
         }
         for index, card in enumerate(cards)
     }
-    taps, position = 0, waste
+    draws, position = 0, waste
     if waste:
-        fields[cards[waste - 1]]["this_sweep"] = 1
+        fields[cards[waste - 1]]["before_redeal"] = 1
     while position < size and min(position + rules.draw_count, size) <= seen:
-        position, taps = min(position + rules.draw_count, size), taps + 1
-        fields[cards[position - 1]].update(this_sweep=1, taps=taps)
+        position, draws = min(position + rules.draw_count, size), draws + 1
+        fields[cards[position - 1]].update(before_redeal=1, draws=draws)
     redeal_left = rules.redeals is None or int(view["redeals_used"]) < rules.redeals
     if seen == size and waste and redeal_left:
-        taps, position = taps + 1, 0
+        draws, position = draws + 1, 0
         while position < size:
-            position, taps = min(position + rules.draw_count, size), taps + 1
-            if "this_sweep" not in fields[cards[position - 1]]:
-                fields[cards[position - 1]].update(next_sweep=1, taps=taps)
+            position, draws = min(position + rules.draw_count, size), draws + 1
+            if "before_redeal" not in fields[cards[position - 1]]:
+                fields[cards[position - 1]].update(after_redeal=1, draws=draws)
     return fields
 
 
@@ -120,7 +123,7 @@ def positions(rules, n_games, n_steps, seed, **options):
 
 
 @pytest.mark.parametrize("talon", ["draw", "reach"])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_every_field_equals_its_slow_twin(rules, talon):
     for games in positions(rules, 8, 120, seed=1, talon=talon):
         values = Observer("cards", games.setup).values(games.states)
@@ -136,7 +139,7 @@ def test_every_field_equals_its_slow_twin(rules, talon):
                 assert values[i, start : start + field.size].tolist() == expected_table(view, rules)[field.name]
 
 
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_codes_stay_in_their_ranges_and_the_flat_form_is_the_codes_divided_by_them(rules):
     for games in positions(rules, 32, 100, seed=2, stall_limit=None):
         observer = Observer("flat", games.setup)
@@ -200,7 +203,7 @@ def record_play(games, deck, actions_of):
 
 @pytest.mark.parametrize("reward", ["progress", "standard"])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_permuting_unseen_cards_changes_nothing_a_player_meets(rules, options, reward):
     generator = np.random.default_rng(3)
     games, other = Games(1, rules, reward=reward, **options), Games(1, rules, reward=reward, **options)
@@ -243,7 +246,7 @@ def test_thoughtful_shows_every_card_and_changes_no_mask():
         np.testing.assert_array_equal(info["action_mask"], open_info["action_mask"])
         assert shown["cards"][:, names.index("unseen")].sum() == 0
         known = hidden["cards"][:, names.index("unseen")] == 0
-        for name in ("tableau", "foundation", "cards_above", "taps", "this_sweep", "next_sweep", "phase"):
+        for name in ("tableau", "foundation", "cards_above", "draws", "before_redeal", "after_redeal", "phase"):
             k = names.index(name)
             np.testing.assert_array_equal(hidden["cards"][known, k], shown["cards"][known, k])
         action = int(np.flatnonzero(info["action_mask"])[0])
@@ -278,7 +281,7 @@ def afresh(observer, games):
 
 @pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
-@pytest.mark.parametrize("rules", ALL_RULES, ids=[*PRESETS, "custom"])
+@pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
 def test_following_games_gives_the_same_as_observing_them_afresh(rules, options, form, thoughtful):
     observer = None
     for step, games in enumerate(positions(rules, 32, 400, seed=4, stall_limit=40, reward="standard", **options)):
@@ -317,3 +320,34 @@ def test_a_follower_notices(change, stepped, thoughtful):
     if stepped:
         games.step(games.random_actions(generator))
     np.testing.assert_array_equal(observer.follow(games), observer.flat(games.states))
+
+
+def test_every_value_is_described_by_its_card_and_field() -> None:
+    for card in range(N_CARDS):
+        for k, field in enumerate(CARD_FIELDS):
+            index = card * N_CARD_FIELDS + k
+            said = f"{index}: {card_text(card)} {field.name}, 0 to {HIGHS[index]}: {field.meaning}"
+            assert describe(index) == said
+    for field in TABLE_FIELDS:
+        for k in range(field.size):
+            index = N_CARD_VALUES + table_start(field.name) + k
+            name = field.name if field.size == 1 else f"{field.name}[{k}]"
+            assert describe(index) == f"{index}: table {name}, 0 to {HIGHS[index]}: {field.meaning}"
+
+
+@pytest.mark.parametrize(
+    ("index", "description"),
+    [
+        (10, "10: AC on_floor, 0 to 1: in a column with no card under it"),
+        (988, "988: table stock, 0 to 24: cards in the stock"),
+        (1018, "1018: table gaps[2], 0 to 1: rule: one-hot of what an empty column takes: kings, any, none"),
+    ],
+)
+def test_values_are_described_at_their_indices(index: int, description: str) -> None:
+    assert describe(index) == description
+
+
+@pytest.mark.parametrize("index", [-1, 1019, 1.5])
+def test_there_is_no_description_of_what_is_no_value(index: Any) -> None:
+    with pytest.raises(ValueError, match=r"^index is .*; allowed: a whole number from 0 to 1018$"):
+        describe(index)
