@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib docs benchmark golden labels lint types format clean
+.PHONY: setup test test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -39,6 +39,20 @@ test-libraries: .venv-others/.installed
 # RLlib and Ray, and the environments on the older Gymnasium that they pin.
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
+
+# The tests of the engine on the oldest and the newest numba allowed, by that Python if one is named (PYTHON=python3.13).
+# A release that constraints.txt names is left out unless a Python is named: `make test` runs on it.
+NUMBA_RELEASES := $(foreach release,oldest newest,$(if $(filter command,$(origin PYTHON)),$(release),$(shell \
+	grep -qxF "$$(grep '^numba==' constraints.txt)" tests/numba/$(release).txt || echo $(release))))
+test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
+	for python in $(NUMBA_RELEASES:%=.venv-numba-%/bin/python); do $$python -m pytest $(PLAIN) tests/engine || exit 1; done
+
+# Made anew for another Python.
+.venv-numba-%/.installed-$(notdir $(PYTHON)): pyproject.toml tests/numba/%.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
+	@touch $@
 
 # The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup
@@ -69,5 +83,5 @@ format: setup
 
 # Everything that can be made again, apart from trained networks in runs/.
 clean:
-	rm -rf $(VENV) .venv-others .venv-rllib build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-others .venv-rllib .venv-numba-* build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 	find $(SOURCES) -name __pycache__ -type d -exec rm -rf {} +

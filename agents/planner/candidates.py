@@ -242,7 +242,7 @@ def explore(
     while i < n:
         find_moves(records, i, rules, reach, moves)
         for destination in range(N_DESTINATIONS):
-            cards = moves[destination]
+            cards = int(moves[destination])
             while cards != 0:
                 bit = lowest_bit(cards)
                 cards ^= bit

@@ -161,10 +161,11 @@ def seen_talon(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams
     """The talon cards that the player knows: all of them with redeals without limit, else those in the waste."""
     if rules.redeals == UNLIMITED:
         return int(games[g]["talon"])
-    left, cards = int(games[g]["left"]) & ((2 << int(games[g]["waste"])) - 1), 0
-    while left != 0:
-        cards |= bit_of(int(layouts[0]["talon"][count_cards(lowest_bit(left) - 1)]))
-        left &= left - 1
+    left, cards = int(games[g]["left"]), 0
+    waste = left & ~stock_of(left, int(games[g]["waste"]))
+    while waste != 0:
+        cards |= bit_of(int(layouts[0]["talon"][count_cards(lowest_bit(waste) - 1)]))
+        waste &= waste - 1
     return cards
 
 

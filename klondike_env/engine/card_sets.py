@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import KING, N_CARDS, N_RANKS, N_SUITS, is_red, rank_of, suit_of
+from klondike_env.engine import card_arithmetic
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS, GAPS
 
@@ -86,10 +87,10 @@ def card_of_bit(bit: int) -> int:
 def fitting_on(tops: int, suit: int, build: int) -> int:
     """The cards that may be built on the cards of one suit among `tops`."""
     one_lower = (tops >> (SUIT_WIDTH * suit + 1)) & (FULL_SUIT >> 1)
-    return (one_lower * _ONE_IN_EACH_SUIT) & BUILD_SETS[build, suit]
+    return (one_lower * _ONE_IN_EACH_SUIT) & int(BUILD_SETS[build, suit])
 
 
 @kernel
 def may_lie_on(card: int, below: int, build: int) -> bool:
     """Whether `card` may be built on the column card `below`."""
-    return fitting_on(bit_of(below), suit_of(below), build) & bit_of(card) != 0
+    return fitting_on(bit_of(below), card_arithmetic.suit_of(below), build) & bit_of(card) != 0

@@ -1,81 +1,42 @@
-"""The one decorator for compiled code, and the policy of its cache.
+"""The one decorator for compiled code: `kernel`.
 
-Kernels are compiled without the runtime that allocates memory (numba's private option `_nrt=False`):
-no kernel may create an array, the caller passes every buffer. And every kernel is inlined into its
-callers (`forceinline`). That makes small helper kernels free: without the first, a call costs 35 to
-50 ns of reference counting for each array argument; without the second, the passing of arrays and
-setups made random play two and a half times slower.
+Kernels are compiled without the runtime that allocates memory (`_nrt=False`), so no kernel may create an array: the
+caller passes every buffer. Every kernel is inlined into its callers (`forceinline`). Together they make small
+kernels free. With the runtime, a call would cost 35 to 50 ns for each array argument; without inlining, random
+play would take two and a half times as long.
 
-To be inlined into each of its callers is all that most kernels are for. So a kernel is compiled in two
-ways. What Python calls is optimised, with all kernels in it, and made machine code. What kernels call, a
-part of theirs, is neither, as both would be done again in every caller, and lacks what only calls from
-Python need. Nor has a kernel a part for each constant that it is called with, which is numba's habit:
-constants find their way into a part where it is inlined.
+Most kernels are called only by other kernels, so each one is compiled in two forms. The *whole* kernel is what Python
+calls: it is optimised, together with every kernel inlined into it, and becomes machine code. The *inlined* kernel
+is what other kernels copy: it is neither optimised nor turned into machine code, because its callers do both.
+Inlined kernels are not specialised for constant arguments, which numba does by default.
 
-Compiled code is cached on disk. Numba watches only the file of the cached function itself, so a
-cached kernel would survive a change of a helper in another file. Here the stamp that numba compares
-is a digest of the kernel's file and of all files of ours that it imports, directly or not. And several
-processes may compile at the same time, see `_CacheFile`.
+All of this uses private parts of numba. They are confined to two modules, `inlined` and `disk_cache`, and a new release
+may change them. So before the first kernel is defined, two small kernels are compiled and called as a trial. If
+anything goes wrong, one line on the standard error stream says so and every kernel is compiled by plain
+`numba.njit`, which is correct but slower. A passed trial is recorded in the cache and is not repeated until numba or
+these modules change. `KLONDIKE_PLAIN_NJIT=1` in the environment asks for plain `numba.njit` from the start.
 
-Numba keeps the cache beside the sources, or in the user's cache folder where those cannot be written
-to; `NUMBA_CACHE_DIR` names another. The first kernel that is not in it yet is announced on the standard
-error stream, because the first step of a game then takes as long as a program that hangs.
+Compiled code is cached beside the sources, or in the user's cache folder if those cannot be written to;
+`NUMBA_CACHE_DIR` names another folder. Compilation is announced once on the standard error stream, because the
+first step of a game would otherwise look like a program that hangs.
 """
 
 from __future__ import annotations
 
-import hashlib
-import re
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import IndexDataCacheFile
+import numpy as np
 from numba.core.event import Event, Listener, register
 
-try:
-    from klondike_env.engine.inlined import PART
-except ImportError:  # a numba release that is built another way: correct, but slower to compile
-    PART = {}
-
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-_PACKAGE = Path(__file__).parents[1]
-_IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w[\w.]*)", re.MULTILINE)
-
-
-def _package_of(file: Path) -> Path:
-    """The folder of the outermost package that a file belongs to."""
-    folder = file.parent
-    while (folder.parent / "__init__.py").exists():
-        folder = folder.parent
-    return folder
-
-
-def _imports_of(file: Path) -> Iterator[Path]:
-    """The files of its own package and of this one that a file imports; of an imported package all files."""
-    packages = {package.name: package.parent for package in (_PACKAGE, _package_of(file))}
-    for name in _IMPORT.findall(file.read_text()):
-        first, *rest = name.split(".")
-        if first in packages:
-            module = packages[first].joinpath(first, *rest)
-            yield from module.glob("*.py") if module.is_dir() else [module.with_suffix(".py")]
-
-
-@cache
-def source_digest(file: Path) -> str:
-    """Digest of all sources that the kernels of a file may depend on."""
-    sources, found = {file}, [file]
-    while found:
-        found = [path for source in found for path in _imports_of(source) if path not in sources and path.exists()]
-        sources.update(found)
-    digest = hashlib.sha256()
-    for source in sorted(sources):
-        digest.update(source.name.encode() + b"\0" + source.read_bytes())
-    return digest.hexdigest()
+# Compiles a function. Returns what Python calls, then whatever else may be compiled for it.
+Compile = Callable[[Callable[..., Any]], tuple[Any, ...]]
 
 
 class _Announcer(Listener):
@@ -102,61 +63,86 @@ class _Announcer(Listener):
 _announcer = _Announcer()
 register("numba:compile", _announcer)
 
-_OPTIONS: dict[str, Any] = {"nogil": True}
-# The last one leaves out what only calls from C need.
-_FREE_CALLS: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
+
+# The private parts of numba are imported by the two functions that use them, where the trial sees it fail.
+def _compile_inlined(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Compile the whole kernel and the inlined one, cached."""
+    from klondike_env.engine import disk_cache, inlined
+
+    whole = numba.njit(nogil=True, **inlined.WHOLE)(function)
+    copied = numba.njit(nogil=True, **inlined.INLINED)(function)
+    inlined.substitute(copied, whole)
+    disk_cache.keep_on_disk(whole, "")
+    disk_cache.keep_on_disk(copied, ".inlined")
+    return whole, copied
 
 
-def _compile(function: Function, **options: Any) -> Any:
-    try:
-        return numba.njit(**_OPTIONS, **_FREE_CALLS, **options)(function)
-    except (KeyError, TypeError):  # a numba release without these options: correct, but slower
-        return numba.njit(**_OPTIONS)(function)
+def _compile_cached(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Compile by plain `njit`, cached."""
+    from klondike_env.engine import disk_cache
+
+    (plain,) = _compile_plain(function)
+    disk_cache.keep_on_disk(plain, ".plain")
+    return (plain,)
 
 
-def _let_kernels_call(part: Any, whole: Any) -> None:
-    """Have kernels that call `whole` take the part in its place, whatever constants they call it with."""
-
-    def get_call_template(args: Any, kws: Any) -> Any:
-        plain = numba.types.unliteral
-        return part.get_call_template([plain(arg) for arg in args], {key: plain(arg) for key, arg in kws.items()})
-
-    whole.get_call_template, whole.get_overload = get_call_template, part.get_overload
+def _compile_plain(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """Compile by plain `njit`, again in every process."""
+    return (numba.njit(nogil=True)(function),)
 
 
-class _CacheFile(IndexDataCacheFile):
-    """A kernel's cache that processes may fill at the same time.
-
-    Numba numbers the files of compiled code, and names a file in the index before it is written. So two processes that
-    begin with an empty or a stale cache can give two signatures the same file; code of the wrong signature, once
-    loaded, writes to memory that is not its own. Here the signature names the file, which is written first.
-    """
-
-    def save(self, key: Any, data: Any) -> None:
-        """Keep compiled code. If another process saves at the same time one entry may be lost, and is compiled anew."""
-        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
-        self._save_data(name, data)
-        self._save_index({**self._load_index(), key: name})
+def _multiply(numbers: np.ndarray, factor: int) -> int:
+    """Called in the trial by another kernel."""
+    for place in range(len(numbers)):
+        numbers[place] *= factor
+    return factor
 
 
-def _keep_on_disk(dispatcher: Any, ending: str = "") -> None:
-    """Cache what is compiled, in files of that ending of the name, unless no folder can be written to."""
-    try:
-        dispatcher.enable_caching()
-    except RuntimeError:
+def _multiply_twice(numbers: np.ndarray) -> int:
+    """Called in the trial by Python; calls a kernel with a constant and with a variable."""
+    return _multiply(numbers, 2) + _multiply(numbers, numbers[0])
+
+
+def _try_out(compile_kernel: Compile) -> None:
+    """Compile two kernels and call them, unless that is known to work; raise if it does not."""
+    from klondike_env.engine import disk_cache
+
+    record = disk_cache.files_of(_multiply_twice, ".trial")
+    if record and record.load(compile_kernel.__name__):
         return
-    cache = dispatcher._cache
-    stamp = source_digest(Path(dispatcher.py_func.__code__.co_filename))
-    cache._cache_file = _CacheFile(cache.cache_path, cache._impl.filename_base + ending, stamp)
+    caller = FunctionType(_multiply_twice.__code__, {"_multiply": compile_kernel(_multiply)[0]})
+    numbers = np.array([1, 2, 3])
+    if (compile_kernel(caller)[0](numbers), *numbers) != (4, 4, 8, 12):
+        raise ArithmeticError(f"wrong result {numbers}")
+    if record:
+        record.save(compile_kernel.__name__, True)
+
+
+@cache
+def _compile() -> Compile:
+    """The fastest way to compile that works with this release of numba."""
+    plain = os.environ.get("KLONDIKE_PLAIN_NJIT", "0") not in ("", "0")
+    failures = []
+    for compile_kernel in (_compile_cached,) if plain else (_compile_inlined, _compile_cached):
+        try:
+            _try_out(compile_kernel)
+        except Exception as error:  # a release of numba that nobody has seen may raise anything
+            failures.append(" ".join(f"{type(error).__name__}: {error}".split()))
+        else:
+            break
+    else:
+        compile_kernel = _compile_plain
+    if failures:
+        consequence = "slower" + (" and not cached" if compile_kernel is _compile_plain else "")
+        release = f"numba {numba.__version__} does not compile kernels as expected"
+        print(f"klondike_env: {release}, so they are {consequence} ({failures[0]:.200})", file=sys.stderr)
+    return compile_kernel
 
 
 def kernel(function: Function) -> Function:
     """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
-    whole = _compile(function)
-    if whole is not function:  # it is when compilation is switched off (NUMBA_DISABLE_JIT=1)
-        part = _compile(function, **PART)
-        _let_kernels_call(part, whole)
-        _keep_on_disk(whole)
-        _keep_on_disk(part, ".part")
-        _announcer.kernels.update((whole, part))
-    return whole
+    if getattr(numba.config, "DISABLE_JIT", False):
+        return function
+    compiled = _compile()(function)
+    _announcer.kernels.update(compiled)
+    return compiled[0]

@@ -73,7 +73,7 @@ def write_mask(moves: np.ndarray, mask: np.ndarray) -> None:
     """Write the moves as a mask. moves: int64[7]; mask: int8[313], overwritten with 0 and 1."""
     mask[:] = 0
     for destination in range(N_DESTINATIONS):
-        cards = moves[destination]
+        cards = int(moves[destination])
         while cards != 0:
             bit = lowest_bit(cards)
             mask[card_of_bit(bit) * N_DESTINATIONS + destination] = 1

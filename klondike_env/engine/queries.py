@@ -59,9 +59,7 @@ def floor_cards(states: np.ndarray, i: int) -> int:
     """The set of face-up cards with no card under them in their column."""
     cards = 0
     for column in range(N_COLUMNS):
-        bit = bit_of(int(states[i]["columns"][column, 0]))
-        on_floor = int(states[i]["height"][column]) > 0 and int(states[i]["face_down"][column]) == 0
-        cards |= bit if on_floor else 0
+        cards |= run_head(states, i, column) if int(states[i]["face_down"][column]) == 0 else 0
     return cards
 
 

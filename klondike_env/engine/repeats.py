@@ -151,7 +151,7 @@ def prune_repeats(states: np.ndarray, i: int, rules: RuleParams, history: Histor
         moves[STOCK_MOVE] = 0
     left = moves[STOCK_MOVE]
     for destination in range(N_DESTINATIONS):
-        moves[destination] = fresh_cards(states, i, moves[destination], destination, history)
+        moves[destination] = fresh_cards(states, i, int(moves[destination]), destination, history)
         left |= moves[destination]
     return left != 0
 

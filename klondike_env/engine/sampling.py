@@ -15,7 +15,7 @@ def count_moves(moves: np.ndarray) -> int:
     """How many cards may go to each destination, eight bits a destination. moves: int64[7]."""
     counts = 0
     for destination in range(N_DESTINATIONS):
-        counts |= count_cards(moves[destination]) << (8 * destination)
+        counts |= count_cards(int(moves[destination])) << (8 * destination)
     return counts
 
 
@@ -31,7 +31,7 @@ def nth_legal(moves: np.ndarray, counts: int, n: int) -> int:
     for destination in range(N_DESTINATIONS):
         count = (counts >> (8 * destination)) & 0xFF
         if n < count:
-            cards = moves[destination]
+            cards = int(moves[destination])
             for _ in range(n):
                 cards ^= lowest_bit(cards)
             return card_of_bit(lowest_bit(cards)) * N_DESTINATIONS + destination

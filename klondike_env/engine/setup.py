@@ -69,8 +69,9 @@ def pack(value: Any) -> np.ndarray:
 def unpacker(kind: type) -> Callable[[np.ndarray], Any]:
     """A kernel that makes a named tuple of a packed array; inverse of `pack`.
 
-    It is written out as source, `Setup(RuleParams(int(packed[0]), ...), ...)`, for kernels cannot loop over
-    fields of several types. It counts as code of the module that defines the type, and is cached with it.
+    It is written out as source, `Setup(RuleParams(int(packed[0]), ...), ...)`, because kernels cannot loop over
+    fields of several types. The cache takes it for code of the module that defines the type, so it is compiled
+    anew when the type changes.
 
     Args:
         kind: a type made by `NamedTuple`, whose fields are ints, floats and other such types.
@@ -83,10 +84,11 @@ def unpacker(kind: type) -> Callable[[np.ndarray], Any]:
         types[kind.__name__] = kind
         return f"{kind.__name__}({', '.join(reading(field) for field in get_type_hints(kind).values())})"
 
-    source = f"def unpack(packed): return {reading(kind)}"
+    name = f"unpack_{kind.__name__}"
+    source = f"def {name}(packed): return {reading(kind)}"
     namespace: dict[str, Any] = {**types, "__name__": kind.__module__}
     exec(compile(source, str(sys.modules[kind.__module__].__file__), "exec"), namespace)
-    unpack: Callable[[np.ndarray], Any] = kernel(namespace["unpack"])
+    unpack: Callable[[np.ndarray], Any] = kernel(namespace[name])
     return unpack
 
 

@@ -68,7 +68,7 @@ def draw_stops(size: int, waste: int, draw_count: int) -> int:
     """The set of places whose cards drawing brings to the waste's top, before a redeal; `comes_up` for all at once."""
     stock = (1 << size) - (1 << waste)
     last = (1 << size) >> 1
-    return ((_WHOLE_DRAWS[draw_count] << waste) | last) & stock
+    return ((int(_WHOLE_DRAWS[draw_count]) << waste) | last) & stock
 
 
 @kernel

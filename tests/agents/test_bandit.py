@@ -13,7 +13,7 @@ from klondike_env.agents import load
 from klondike_env.agents.match import play_games
 from klondike_env.agents.planner.bandit import BanditAgent
 from klondike_env.agents.planner.candidates import Base
-from klondike_env.agents.planner.elimination import Field, Judge, arrange, line_up, race, winner
+from klondike_env.agents.planner.elimination import Field, Judge, arrange, drop_out, is_out, line_up, race, winner
 from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.jit import kernel
@@ -29,6 +29,7 @@ from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
 from tests.solver.small_positions import random_position, record
 from tests.solver.small_positions import random_rules as small_rules
+from train.statistics import count_pairs, mcnemar_p_value
 
 VARIANTS = ["draw1", "draw3", "classic", "thumb_and_pouch"]
 VALIDATION = 1_000_000
@@ -131,6 +132,110 @@ def test_the_base_is_left_only_on_evidence() -> None:
     assert winner(field_of("00003333", "00033333"), 2, -1, 8, 1.5, values) == 1
 
 
+VALUES = np.array([0.0, 0.125, 0.25, 1.0])
+
+
+def scores(field: Field, n_arms: int, n: int) -> np.ndarray:
+    """What each arm's verdicts are worth: float64[n_arms, n]."""
+    return VALUES[field.verdicts[:n_arms, :n]]
+
+
+def random_field(generator: np.random.Generator, n_arms: int, n: int) -> Field:
+    """A field whose arms win with different chances, some of them alike in all determinizations."""
+    chances = generator.dirichlet(np.ones(4), size=n_arms)
+    field = Field.of(100)
+    for k in range(n_arms):
+        like = generator.integers(k) if k > 0 and generator.random() < 0.3 else k
+        row = generator.choice(4, size=n, p=chances[k]) if like == k else field.verdicts[like, :n]
+        field.verdicts[k, :n], field.alive[k] = row, True
+    return field
+
+
+@pytest.mark.parametrize(("wins", "losses", "is_behind"), [(9, 0, False), (10, 0, True), (14, 2, False), (15, 2, True)])
+def test_an_arm_is_out_by_three_standard_errors(wins: int, losses: int, is_behind: bool) -> None:
+    """Behind by w - l after w + l decided determinizations, and one more for caution: w - l >= 3 sqrt(w + l + 1)."""
+    assert ((wins - losses) ** 2 >= 9 * (wins + losses + 1)) == is_behind
+    field = field_of("3" * wins + "0" * losses, "0" * wins + "3" * losses)
+    assert is_out(field, 1, 0, wins + losses, VALUES) == is_behind
+    assert not is_out(field, 0, 1, wins + losses, VALUES)
+
+
+@pytest.mark.parametrize(("verdict", "enough"), [("3", 20), ("2", 80)])
+def test_arms_that_fared_the_same_count_as_one_after_twenty_wins(verdict: str, enough: int) -> None:
+    """So much do their verdicts add up to: 20 wins of the base, or 80 of the solver at a quarter each."""
+    field = field_of(verdict * 100, verdict * 100)
+    assert not is_out(field, 1, 0, enough - 1, VALUES)
+    assert is_out(field, 1, 0, enough, VALUES)
+    assert not is_out(field_of("0" * 100, "0" * 100), 1, 0, 100, VALUES)
+
+
+def test_arms_drop_out_that_fall_behind_the_best() -> None:
+    generator, dropped, kept = np.random.default_rng(1), 0, 0
+    for _ in range(200):
+        n_arms, n = int(generator.integers(2, 6)), int(generator.integers(5, 100))
+        field, base = random_field(generator, n_arms, n), int(generator.integers(-1, n_arms))
+        worth = scores(field, n_arms, n)
+        best = int(worth.sum(axis=1).argmax())
+        if base >= 0 and worth[base].sum() == worth[best].sum():
+            best = base
+        gaps = worth[best] - worth
+        same = np.all(gaps == 0, axis=1)
+        behind = gaps.sum(axis=1) >= 3 * np.sqrt(np.square(gaps).sum(axis=1) + 1)
+        expected = ~np.where(same, worth[best].sum() >= 20, behind)
+        expected[best] = True
+        assert drop_out(field, n_arms, base, n, VALUES) == np.count_nonzero(expected)
+        assert np.array_equal(field.alive[:n_arms], expected)
+        dropped, kept = dropped + np.count_nonzero(~expected), kept + np.count_nonzero(expected) - 1
+    assert min(dropped, kept) > 100
+
+
+def test_arms_that_are_out_neither_lead_nor_come_back() -> None:
+    field = field_of("3" * 50, "0" * 50, "2" * 50)
+    field.alive[0] = False
+    assert drop_out(field, 3, -1, 50, VALUES) == 1
+    assert field.alive[:3].tolist() == [False, False, True]
+    assert winner(field, 3, 0, 50, 1.5, VALUES) == 2
+
+
+def test_the_winner_leads_the_base_by_enough_standard_errors() -> None:
+    generator, left, kept = np.random.default_rng(2), 0, 0
+    for _ in range(200):
+        n_arms, n, z = (
+            int(generator.integers(2, 6)),
+            int(generator.integers(5, 100)),
+            float(generator.choice([0.0, 1.5, 3])),
+        )
+        field, base = random_field(generator, n_arms, n), int(generator.integers(n_arms))
+        worth = scores(field, n_arms, n)
+        ahead = worth - worth[base]
+        needed = z * np.sqrt(np.square(ahead).sum(axis=1))
+        proven = (ahead.sum(axis=1) > 0) & (ahead.sum(axis=1) >= needed)
+        proven[base] = True
+        expected = int(np.where(proven, worth.sum(axis=1), -1).argmax())
+        assert winner(field, n_arms, base, n, z, VALUES) == expected
+        left, kept = left + (expected != base), kept + (expected == base)
+    assert min(left, kept) > 50
+
+
+@pytest.mark.parametrize("blind", [0.0, 0.25, 0.75, 1.0])
+def test_a_verdict_is_worth_what_the_two_judges_say(blind: float) -> None:
+    """A win of the base is worth 1 and one of the solver 1 - blind; what the solver leaves open is worth half of it."""
+    values = Judge.of(DRAW1, Base.of("tuned", DRAW1), 100, blind).values
+    solved = 1 - blind
+    assert values.tolist() == [0, solved / 2, solved, 1]
+
+
+def test_what_the_solver_has_no_time_to_decide_stays_open() -> None:
+    games = Games(1, DRAW1, talon="reach")
+    games.deal([0])
+    field, legal = Field.of(10), np.flatnonzero(games.masks[0])
+    line_up(games.states, np.array([[0, action] for action in legal]), len(legal), field)
+    judge = Judge.of(DRAW1, Base.of("tuned", DRAW1), 1, 0.0)
+    race(field, len(legal), -1, 0, 10, np.uint64(1), judge, DRAW1.params())
+    assert len(legal) > 1
+    assert np.all(field.verdicts[: len(legal)] == UNDECIDED_INDEX)
+
+
 # --- the agent ---------------------------------------------------------------------------------------
 
 
@@ -146,6 +251,16 @@ def test_never_chooses_an_illegal_action_under_random_rules() -> None:
         agent = BanditAgent(samples=5, nodes=100, base="collins" if k % 3 == 0 else "tuned")
         played = play_games(agent, random_rules(chance), np.arange(4))
         assert np.all(played.outcome != PLAYING)
+
+
+def test_wins_more_than_its_base() -> None:
+    """The planner wins about 20 of these deals more than the list; with arms dropped too early hardly any."""
+    deals, rules = VALIDATION + np.arange(80), PRESETS["draw3"]
+    planner = play_games(BanditAgent(samples=40), rules, deals)
+    base = play_games(load("tuned"), rules, deals)
+    pairs = count_pairs(planner.won, base.won)
+    assert pairs.difference > 0
+    assert mcnemar_p_value(pairs) < 1e-3
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

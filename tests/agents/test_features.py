@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from klondike_env.agents.lists.list_player import GAME, LAYOUT, index_talon, read_game, read_layout
+from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.agents.tuned.features import (
     FACTS,
     MARGIN,
@@ -36,6 +37,8 @@ from klondike_env.agents.tuned.scores import (
 )
 from klondike_env.agents.tuned.weights import table_for, weights_for
 from klondike_env.cards import parse_card
+from klondike_env.engine.actions import STOCK_ACTION
+from klondike_env.engine.card_sets import bit_of
 from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 from tests.agents.test_all_agents import random_rules
@@ -161,6 +164,35 @@ def test_facts_have_no_values_without_a_cell() -> None:
                 assert all(0 <= value < size for value, size in zip(values, SIZES.tolist(), strict=True))
                 count += 1
     assert count > 1000
+
+
+def test_facts_know_no_card_that_the_player_has_not_seen() -> None:
+    chance, generator, count = random.Random(5), np.random.default_rng(5), 0
+    for _ in range(20):
+        rules = random_rules(chance)
+        games = Games(8, rules, talon=TunedAgent().talon_for(rules))
+        games.deal(np.arange(8))
+        for _ in range(40):
+            others = games.take(np.arange(8))
+            others.shuffle_unseen(generator)
+            k = chance.randrange(8)
+            table, other = (Table(batch.states[k : k + 1], rules) for batch in (games, others))
+            for play in table.plays(weights_for(rules)):
+                kind, what = int(play["kind"]), int(play["what"])
+                assert table.facts(kind, what) == other.facts(kind, what)
+                count += 1
+            games.step(games.random_actions(generator))
+    assert count > 1000
+
+
+def test_without_a_waste_no_talon_card_is_seen_where_redeals_are_limited() -> None:
+    games = Games(1, PRESETS["classic"])
+    games.deal([0])
+    for n_drawn in range(4):
+        table = Table(games.states, PRESETS["classic"])
+        seen = seen_talon(table.games, 0, table.layouts, table.rules)
+        assert seen == sum(bit_of(int(card)) for card in games.states[0]["talon"][:n_drawn])
+        games.step(np.array([STOCK_ACTION]))
 
 
 def test_plays_far_behind_are_not_looked_at_again() -> None:

@@ -23,7 +23,7 @@ from klondike_env.solver.columns.nodes import ENOUGH, FACE_UP, NEXT, PLACE, PLAC
 from klondike_env.solver.columns.reach import highest_bit, is_pure, waste_places
 
 NONE = -1
-# Below that no rank has new conditions: two ranks lower each suit is a follower again, or none is.
+# Lower ranks add no condition: a follower there has a higher card of its suit that must be up or next, so it is up.
 _RANKS_OF_FOLLOWERS = 2
 
 
