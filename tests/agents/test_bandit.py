@@ -222,7 +222,7 @@ def test_a_verdict_is_worth_what_the_two_judges_say(blind: float) -> None:
     """A win of the base is worth 1 and one of the solver 1 - blind; what the solver leaves open is worth half of it."""
     values = Judge.of(DRAW1, Base.of("tuned", DRAW1), 100, blind).values
     solved = 1 - blind
-    assert values.tolist() == [0, solved / 2, solved, 1]
+    assert values.tolist() == [solved, 0, solved / 2, 1]  # of solved, unsolvable, undecided, and won by the base
 
 
 def test_what_the_solver_has_no_time_to_decide_stays_open() -> None:
