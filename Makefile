@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test test-libraries test-rllib docs benchmark golden labels lint types format clean
+.PHONY: setup test test-libraries test-rllib mutation docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -39,6 +39,11 @@ test-libraries: .venv-others/.installed
 # RLlib and Ray, and the environments on the older Gymnasium that they pin.
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
+
+# Change the sources in small ways and see whether the tests notice: a quarter of an hour. No part of `make test`.
+mutation: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
+	$(BIN)/python -m tests.mutation
 
 # The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup

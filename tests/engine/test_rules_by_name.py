@@ -239,6 +239,11 @@ def test_a_whole_column_with_no_card_under_it_does_not_move_to_an_empty_column(t
     assert pouch.legal == {"8S to empty column", "stock"}
 
 
+def test_an_ace_that_lies_on_a_card_may_move_to_an_empty_column(table: type[Table]) -> None:
+    game = table(board("2H AC", stock="KH"), POUCH)
+    assert game.legal == {"AC to foundation", "AC to empty column", "stock"}
+
+
 def test_a_whole_column_may_move_onto_another_column(table: type[Table]) -> None:
     game = table(board("9H 8S", "TC", stock="2H"), DRAW1).play("9H onto TC")
     assert game.columns[:2] == ["", "TC 9H 8S"]
@@ -505,6 +510,12 @@ def test_not_lost_while_a_reversible_card_action_is_legal(table: type[Table]) ->
     game = table(board("6C 5D", "6S"), CLASSIC).play("5D onto 6S")
     assert game.outcome == "playing"
     assert game.legal == {"5D onto 6C"}
+
+
+def test_not_lost_while_one_card_has_a_column_and_a_gap_to_go_to(table: type[Table]) -> None:
+    game = table(board("9H", "9D 8S", "2C"), POUCH).play("8S onto 9H")
+    assert game.outcome == "playing"
+    assert game.legal == {"8S onto 9D", "8S to empty column"}
 
 
 def test_not_lost_while_a_card_can_be_worried_back(table: type[Table]) -> None:
@@ -937,6 +948,12 @@ def test_a_refused_action_changes_nothing_but_the_steps(table: type[Table], rewa
     after["steps"], after["since_progress"] = before["steps"], before["since_progress"]
     assert after == before
     assert game.legal == {"5D onto 6S", "stock"}
+
+
+def test_the_stock_action_is_refused_where_there_is_nothing_to_draw(table: type[Table]) -> None:
+    game = table(board("6C 5D", "6S"), CLASSIC)
+    assert game.legal == {"5D onto 6S"}
+    game.refuse("stock")
 
 
 def test_an_accepted_action_clears_the_sign_of_a_refused_one(table: type[Table]) -> None:

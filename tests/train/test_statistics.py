@@ -7,7 +7,7 @@ from math import isclose
 import numpy as np
 import pytest
 
-from klondike_env.intervals import wilson_interval
+from klondike_env.intervals import interval_with_unknown, wilson_interval
 from train.statistics import Pairs, count_pairs, difference_interval, mcnemar_p_value
 
 Z_SQUARED = 1.959964**2
@@ -33,6 +33,13 @@ def test_wilson_interval_covers_the_rate_and_narrows_with_games() -> None:
 
 def test_wilson_interval_takes_another_confidence() -> None:
     assert wilson_interval(10, 100, confidence=0.99).high > wilson_interval(10, 100).high
+
+
+def test_what_is_not_known_counts_as_lost_below_and_as_won_above() -> None:
+    interval = interval_with_unknown(10, 5, 100)
+    assert interval == (wilson_interval(10, 100).low, wilson_interval(15, 100).high)
+    assert interval_with_unknown(10, 0, 100) == wilson_interval(10, 100)
+    assert interval_with_unknown(10, 5, 100, confidence=0.99).low < interval.low
 
 
 @pytest.mark.parametrize(
