@@ -195,6 +195,14 @@ def test_a_redeal_must_be_left(table: type[Table], redeals: int) -> None:
     assert ("stock" in table(start, Rules(redeals=redeals)).legal) == (redeals > 0)
 
 
+def test_each_redeal_is_counted_until_none_is_left(table: type[Table]) -> None:
+    game = table(board("6S 5H", "6C", waste="2C"), Rules(redeals=3))
+    for redeals in (1, 2, 3):
+        assert game.play("stock")["redeals_used"] == redeals
+        game.play("stock")
+    assert game.legal == {"5H onto 6C"}
+
+
 def test_unlimited_redeals_never_run_out(table: type[Table]) -> None:
     game = table(board("6S 5H", "6C", waste="2C", redeals_used=65534), DRAW1, stall_limit=None)
     game.play(*["stock"] * 6)

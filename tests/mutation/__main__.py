@@ -20,6 +20,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from math import ceil
 from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import NamedTuple
@@ -61,7 +62,7 @@ TESTS = {
 # Changes that make no difference here: without compilation a kernel is the function itself, and small numbers and
 # names that are equal are the same object.
 _LEFT_OUT = ("RemoveDecorator", "_Is", "_IsNot")
-_SECONDS = 40  # of processor time for the tests of a mutant
+_MOST_SECONDS = 120  # of processor time for the tests of a module; of those of a mutant, twice the usual
 _COPIED = ("klondike_env", "agents", "train", "tests", "pyproject.toml")
 
 
@@ -96,25 +97,30 @@ def annotated(source: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     ]
 
 
-def tests_pass(arguments: list[str], *, keep: bool) -> bool:
-    """Run tests in a child. keep: whether it keeps what it makes of test files, for the next ones."""
+def seconds_to_pass(arguments: list[str], *, limit: float, keep: bool) -> float | None:
+    """Run tests in a child: the processor time it took, or None where a test failed or they took more than `limit`.
+
+    keep: whether the child keeps what it makes of test files, for the next ones.
+    """
     child = os.fork()
     if child == 0:
         sys.dont_write_bytecode = not keep
-        resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+        resource.setrlimit(resource.RLIMIT_CPU, (ceil(limit), ceil(limit)))
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         options = ["-x", "-q", "-p", "no:cacheprovider", "-W", "ignore", "-o", "addopts=--import-mode=importlib"]
         os._exit(pytest.main([*options, *arguments]))
-    return os.waitpid(child, 0)[1] == 0
+    _, status, usage = os.wait4(child, 0)
+    return usage.ru_utime + usage.ru_stime if status == 0 else None
 
 
 def try_mutants(module: str, sample: int, seed: int) -> tuple[int, int]:
     """Show the survivors among some mutants of a module; how many were killed, and how many there were."""
     file = Path(*module.split(".")).with_suffix(".py")
     source = file.read_text()
-    if not tests_pass(TESTS[module], keep=True):
+    usual = seconds_to_pass(TESTS[module], limit=_MOST_SECONDS, keep=True)
+    if usual is None:
         sys.exit(f"{module}: its tests fail without any mutant")
     mutants = list(mutants_of(source))
     chosen = random.Random(seed).sample(mutants, min(sample, len(mutants)))
@@ -122,10 +128,10 @@ def try_mutants(module: str, sample: int, seed: int) -> tuple[int, int]:
     for mutant in chosen:
         changed = mutate_code(source, *mutant)
         file.write_text(changed)
-        if tests_pass(TESTS[module], keep=False):
-            show(module, source, changed)
-        else:
+        if seconds_to_pass(TESTS[module], limit=2 * usual + 1, keep=False) is None:
             killed += 1
+        else:
+            show(module, source, changed)
     file.write_text(source)
     print(f"{module}: {killed} of {len(chosen)} killed, of {len(mutants)} mutants in all", flush=True)
     return killed, len(chosen)
