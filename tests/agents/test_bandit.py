@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import pytest
 from agents import load
 from agents.arms import Base
 from agents.bandit import BanditAgent
-from agents.race import Field, Judge, arrange, drop_out, is_out, line_up, race, winner
+from agents.race import Field, Judge, arrange, drop_out, is_out, lay_unseen, line_up, n_determinizations, race, winner
 from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.games import Games
@@ -22,6 +23,7 @@ from klondike_env.rules import PRESETS, RuleParams, Rules
 from klondike_env.solver import columns, free
 from klondike_env.solver.solve import Limits, solve
 from klondike_env.solver.verdicts import OPEN, SOLVED, UNSOLVABLE
+from klondike_env.solver.verdicts import WON as SOLVER_WON
 from tests.agents.players import DRAW1, GIVE_UP, decide, decisions
 from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
@@ -94,13 +96,45 @@ def test_numbers_of_orders_give_each_order_once() -> None:
     assert len(orders) == 120
 
 
-def race_of_kings(n_arms: int, base: int, blind: float = 0.5) -> tuple[int, int, Field]:
+def test_there_are_as_many_determinizations_as_orders_of_few_cards() -> None:
+    assert [n_determinizations(n) for n in range(8)] == [*map(math.factorial, range(7)), math.inf]
+
+
+def determinizations(view: np.void, n: int, seed: int = 1) -> set[bytes]:
+    """The different states that `n` determinizations make of a view."""
+    states, cards = np.array([view]), np.zeros(52, dtype=np.uint8)
+    found = set()
+    for sample in range(n):
+        states[0] = view
+        lay_unseen(states, 0, np.uint64(seed), sample, cards)
+        found.add(states.tobytes())
+    return found
+
+
+@pytest.mark.parametrize("n_unseen", [3, 4, 6])
+def test_of_few_unseen_cards_every_order_is_tried_once(n_unseen: int) -> None:
+    cards = ["2C", "5D", "8H", "TS", "QC", "KD"][:n_unseen]
+    games = Games(1, Rules(redeals=0))
+    games.resume(board("9C", stock=" ".join(cards)))
+    view = games.views()[0]
+    assert len(determinizations(view, math.factorial(n_unseen))) == math.factorial(n_unseen)
+
+
+def test_of_many_unseen_cards_each_determinization_is_another_one() -> None:
+    games = Games(1, PRESETS["classic"])
+    games.deal([0])
+    view = games.views()[0]
+    one, other = (determinizations(view, 50, seed) for seed in (1, 1000))
+    assert len(one | other) == 100
+
+
+def race_of_kings(n_arms: int, base: int, blind: float = 0.5, base_name: str = "tuned") -> tuple[int, int, Field]:
     """A race of arms that all win by the last king: the winner, the determinizations tried, and the field."""
     rules = Rules(redeals=0)
     views = np.array([board("KS", foundations="KC KD KH QS")] * n_arms)
     field = Field.of(100)
     line_up(views, np.array([[k, actions.parse("KS to foundation")] for k in range(n_arms)]), n_arms, field)
-    judge = Judge.of(rules, Base.of("tuned", rules), 100, blind)
+    judge = Judge.of(rules, Base.of(base_name, rules), 100, blind)
     tried = race(field, n_arms, base, 0, 100, np.uint64(1), judge, rules.params())
     return winner(field, n_arms, base, tried, 1.5, judge.values), tried, field
 
@@ -110,10 +144,18 @@ def test_of_equal_arms_that_of_the_base_wins() -> None:
         assert race_of_kings(3, base)[0] == base
 
 
-def test_arms_that_win_alike_end_the_race_early() -> None:
-    best, tried, field = race_of_kings(3, -1)
+@pytest.mark.parametrize("base", ["tuned", "collins"])
+def test_arms_that_win_alike_end_the_race_early(base: str) -> None:
+    best, tried, field = race_of_kings(3, -1, base_name=base)
     assert (best, tried) == (0, 20)
     assert np.all(field.verdicts[:3, :tried] == 3)
+
+
+def test_only_the_judge_that_counts_is_asked() -> None:
+    _, tried, field = race_of_kings(2, -1, blind=0.0)
+    assert np.all(field.verdicts[:2, :tried] == SOLVER_WON)
+    _, tried, field = race_of_kings(2, -1, blind=1.0)
+    assert np.all(field.verdicts[:2, :tried] == 3)
 
 
 def field_of(*rows: str) -> Field:
@@ -227,15 +269,16 @@ def test_a_verdict_is_worth_what_the_two_judges_say(blind: float) -> None:
     assert values.tolist() == [0, solved / 2, solved, 1]
 
 
-def test_what_the_solver_has_no_time_to_decide_stays_open() -> None:
+@pytest.mark.parametrize(("visits", "opened"), [(1, True), (500, False)])
+def test_what_the_solver_has_no_time_to_decide_stays_open(visits: int, opened: bool) -> None:
     games = Games(1, DRAW1, talon="reach")
     games.deal([0])
     field, legal = Field.of(10), np.flatnonzero(games.masks[0])
     line_up(games.states, np.array([[0, action] for action in legal]), len(legal), field)
-    judge = Judge.of(DRAW1, Base.of("tuned", DRAW1), 1, 0.0)
-    race(field, len(legal), -1, 0, 10, np.uint64(1), judge, DRAW1.params())
+    judge = Judge.of(DRAW1, Base.of("tuned", DRAW1), visits, 0.0)
+    race(field, len(legal), -1, 0, 5, np.uint64(1), judge, DRAW1.params())
     assert len(legal) > 1
-    assert np.all(field.verdicts[: len(legal)] == OPEN)
+    assert np.all(field.verdicts[: len(legal), :5] == OPEN) == opened
 
 
 # --- the agent ---------------------------------------------------------------------------------------
