@@ -19,6 +19,7 @@ Z_SQUARED = 1.959964**2
         (10, 100, 0.05523, 0.17437),
         (0, 20, 0.0, Z_SQUARED / (20 + Z_SQUARED)),
         (20, 20, 20 / (20 + Z_SQUARED), 1.0),
+        (1, 1, 1 / (1 + Z_SQUARED), 1.0),
         (21400, 40000, 0.53011, 0.53988),
     ],
 )
@@ -36,10 +37,10 @@ def test_wilson_interval_takes_another_confidence() -> None:
 
 
 def test_what_is_not_known_counts_as_lost_below_and_as_won_above() -> None:
-    interval = interval_with_unknown(10, 5, 100)
-    assert interval == (wilson_interval(10, 100).low, wilson_interval(15, 100).high)
-    assert interval_with_unknown(10, 0, 100) == wilson_interval(10, 100)
-    assert interval_with_unknown(10, 5, 100, confidence=0.99).low < interval.low
+    interval = interval_with_unknown(11, 5, 100)
+    assert interval == (wilson_interval(11, 100).low, wilson_interval(16, 100).high)
+    assert interval_with_unknown(11, 0, 100) == wilson_interval(11, 100)
+    assert interval_with_unknown(11, 5, 100, confidence=0.99).low < interval.low
 
 
 @pytest.mark.parametrize(
