@@ -1063,6 +1063,15 @@ def test_vegas_pays_five_for_each_card_on_a_foundation(table: type[Table], actio
     assert (game.reward, game.play(action).reward) == (-52, points)
 
 
+@pytest.mark.parametrize("action", ["5H onto 6S", "3S onto 4D", "stock"])
+def test_vegas_pays_nothing_for_turning_up_for_leaving_the_waste_or_for_a_redeal(
+    table: type[Table], action: str
+) -> None:
+    start = board("2C | 5H", "6S", "9D 8S", "9H", "4D", waste="3S")
+    game = table(start, DRAW1, reward="vegas").play("8S onto 9H")
+    assert (game.reward, game.play(action).reward) == (-52, 0)
+
+
 def test_vegas_pays_for_finishing(table: type[Table]) -> None:
     start = board("KC QD", "KD QC", "KH QS", "KS QH", foundations="JC JD JH JS")
     game = table(start, CLASSIC, reward="vegas", auto_finish=True).play("QS to foundation")
