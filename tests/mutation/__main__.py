@@ -42,8 +42,8 @@ _TWIN = "slow_twin and (draw3-reach or custom-reach or classic-draw or thumb_and
 _OBSERVATION = ["tests/env/test_observation.py", "-k", f"({_TWIN}) or same_codes or score or thoughtful or their_space"]
 _STATISTICS = ["tests/train/test_statistics.py"]
 _ELIMINATION = (
-    "orders or determinization or every_order or evidence or base_wins or win_alike or judge_that or three_standard or "
-    "fared or drop_out or are_out or leads or worth"
+    "orders or determinization or every_order or evidence or base_wins or win_alike or judge_that or stays_open or "
+    "three_standard or fared or drop_out or are_out or leads or worth"
 )
 
 # For each module the arguments of pytest that run its tests, those that are quick without compilation.
