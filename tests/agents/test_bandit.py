@@ -174,6 +174,7 @@ def test_the_base_is_left_only_on_evidence() -> None:
     little, much = field_of("00003333", "00033333"), field_of("00003333", "33333333")
     assert winner(little, 2, 0, 8, 1.5, values) == 0
     assert winner(much, 2, 0, 8, 1.5, values) == 1
+    assert winner(field_of("000000000", "333333333"), 2, 0, 9, 3.0, values) == 1  # 9 wins more lead by 9 / sqrt(9)
     assert winner(field_of("00003333", "00033333"), 2, 0, 8, 0.0, values) == 1
     assert winner(field_of("00003333", "00033333"), 2, -1, 8, 1.5, values) == 1
 
