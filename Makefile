@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test kernels test-statistics test-bounds test-plain test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
+.PHONY: setup test kernels test-statistics test-bounds test-plain test-libraries test-rllib test-numba mutation docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -75,6 +75,11 @@ test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
 	@touch $@
+
+# Change the sources in small ways and see whether the tests notice: a quarter of an hour. No part of `make test`.
+mutation: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
+	$(BIN)/python -m tests.mutation
 
 # The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup
