@@ -11,6 +11,7 @@ from klondike_env.agents.lists import list_player
 from klondike_env.agents.lists.collins import CollinsAgent
 from klondike_env.agents.lists.list_player import GAME, LAYOUT, NEVER, comes_up_at, play_out, read_position, stock_of
 from klondike_env.agents.match import play_games
+from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.agents.tuned.scores import find_reach, playable
 from klondike_env.engine import queries, talon
 from klondike_env.engine.actions import RESIGN
@@ -87,16 +88,18 @@ def test_a_playout_from_the_middle_of_a_game_too(variant: str) -> None:
 
 
 def random_positions(n_rules: int) -> list[tuple[np.ndarray, Rules]]:
-    """Positions of random games, STATE[1] each, with their rules."""
+    """Positions of games under random rules, STATE[1] each, with their rules; `tuned` plays, now and then at random."""
     chance, generator, positions = random.Random(8), np.random.default_rng(8), []
     for _ in range(n_rules):
-        rules = random_rules(chance)
-        games = Games(4, rules, talon="reach" if rules.redeals is None else "draw")
+        rules, agent = random_rules(chance), TunedAgent()
+        games = Games(4, rules, talon=agent.talon_for(rules))
         games.deal(generator.integers(0, 10_000, 4))
-        for _ in range(80):
+        agent.start(4, rules, 0)
+        for _ in range(120):
             k = chance.randrange(4)
             positions.append((games.states[k : k + 1].copy(), rules))
-            games.step(games.random_actions(generator))
+            actions, others = agent.act(games.views(), games.masks), games.random_actions(generator)
+            games.step(np.where((actions == RESIGN) | (generator.random(4) < 0.05), others, actions))
     return positions
 
 

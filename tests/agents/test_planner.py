@@ -38,7 +38,7 @@ from klondike_env.rules import PRESETS, RuleParams, Rules
 from klondike_env.solver.classes import search as classes
 from klondike_env.solver.columns import depth_first as columns
 from klondike_env.solver.solve import Limits, solve
-from klondike_env.solver.verdicts import SOLVED, SOLVED_INDEX, UNDECIDED, UNDECIDED_INDEX, VERDICTS
+from klondike_env.solver.verdicts import SOLVED, SOLVED_INDEX, UNDECIDED, UNDECIDED_INDEX, UNSOLVABLE_INDEX, VERDICTS
 from tests.agents.players import DRAW1, GIVE_UP, decide, decisions
 from tests.agents.test_all_agents import permute_unseen, random_rules
 from tests.boards import board
@@ -297,7 +297,8 @@ def test_a_verdict_is_worth_what_the_two_evaluators_say(blind: float) -> None:
     """A win of the base is worth 1 and one of the solver 1 - blind; what the solver leaves open is worth half of it."""
     values = Evaluator.of(DRAW1, ListBase.of("tuned", DRAW1), 100, blind).values
     solved = 1 - blind
-    assert values.tolist() == [0, solved / 2, solved, 1]
+    worth = {UNSOLVABLE_INDEX: 0, UNDECIDED_INDEX: solved / 2, SOLVED_INDEX: solved, WON_BY_BASE: 1}
+    assert dict(enumerate(values.tolist())) == worth
 
 
 @pytest.mark.parametrize(("nodes", "is_open"), [(1, True), (500, False)])
