@@ -11,7 +11,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 
-.PHONY: setup test kernels test-statistics test-libraries test-rllib test-numba docs benchmark golden labels lint types format clean
+.PHONY: setup test kernels test-statistics test-bounds test-plain test-libraries test-rllib test-numba mutation docs benchmark golden labels lint types format clean
 
 setup: $(INSTALLED)
 
@@ -41,6 +41,19 @@ kernels: setup
 test-statistics: setup
 	$(BIN)/python -m pytest -n0 -m statistical
 
+# With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
+test-bounds: setup
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m "not slow and not statistical" \
+		tests/engine tests/env tests/solver tests/agents
+
+# Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
+test-plain: setup
+	mkdir -p build
+	NUMBA_DISABLE_JIT=1 KLONDIKE_POSITIONS=0.01 $(BIN)/python -m coverage run -m pytest -n0 -m "not slow and not statistical" \
+		$(addprefix tests/engine/test_,$(addsuffix .py,actions against_reference faults rules_by_name saving)) \
+		tests/test_games.py tests/env/test_observation.py
+	$(BIN)/python -m coverage report
+
 # TorchRL, Tianshou and Minari.
 test-libraries: .venv-others/.installed
 	.venv-others/bin/python -m pytest $(PLAIN) tests/libraries/others
@@ -62,6 +75,11 @@ test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
 	@touch $@
+
+# Change the sources in small ways and see whether the tests notice: a quarter of an hour. No part of `make test`.
+mutation: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
+	$(BIN)/python -m tests.mutation
 
 # The site is written to build/site; any warning is an error. The variables silence advertisements.
 docs: setup

@@ -44,6 +44,7 @@ def test_a_forfeit_is_a_loss_with_an_open_mask():
     assert not games.masks[0].all()
 
 
+@pytest.mark.slow
 def test_random_actions_are_legal_and_every_legal_one_is_as_likely():
     games = Games(20_000, PRESETS["draw1"])
     games.deal(np.zeros(20_000, dtype=np.int64))

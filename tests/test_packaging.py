@@ -57,17 +57,17 @@ def run_outside(program: str, wheel: Path, folder: Path) -> subprocess.Completed
 
 
 LOADING = """
-import klondike_env.agents.advice
+import klondike_env.agents.match
 from klondike_env.agents import BASELINES, load
 print(*sorted(load(name).name for name in BASELINES))
-print(klondike_env.agents.advice.__file__)
+print(klondike_env.agents.match.__file__)
 """
 
 
 def test_agents_are_loaded_where_only_the_wheel_is(wheel, tmp_path):
     done = run_outside(LOADING, wheel, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["collins greedy random tuned", f"{tmp_path}/klondike_env/agents/advice.py"]
+    assert done.stdout.splitlines() == ["collins greedy random tuned", f"{tmp_path}/klondike_env/agents/match.py"]
 
 
 FROM_EXTRAS = ["cloudpickle", "matplotlib", "pydantic", "rich", "scipy", "torch", "typer"]
@@ -88,15 +88,16 @@ def test_the_command_names_the_extra_that_it_needs():
 
 
 WITHOUT_EXTRAS = """
-import gymnasium as gym, klondike_env
+import gymnasium as gym, klondike_env, numpy as np
 from gymnasium.error import DependencyNotInstalled
 from klondike_env.agents import load
+from klondike_env.agents.match import play_games
 from klondike_env.solver.study.many import solve_many
 from klondike_env.work import share
 
 gym.make("Klondike/Draw1-v0").reset(seed=0)
-load("collins")
-print(solve_many([123456], "draw1")[0].verdict, *share(len, ["abc"]))
+played = play_games(load("collins"), klondike_env.preset("draw1"), np.arange(4))
+print(len(played), solve_many([123456], "draw1")[0].verdict, *share(len, ["abc"]))
 try:
     share(len, ["abc"], workers=2)
 except DependencyNotInstalled as error:
@@ -108,6 +109,6 @@ def test_games_agents_and_solver_need_no_extra():
     done = run_without_extras(WITHOUT_EXTRAS)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "solved 3",
+        "4 solved 3",
         "several workers need cloudpickle; run: pip install 'klondike-env[cli]', or use one worker",
     ]

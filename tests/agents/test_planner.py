@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable
@@ -18,7 +19,15 @@ from klondike_env.agents.planner.agent import MAX_SAMPLES, Options, PlannerAgent
 from klondike_env.agents.planner.bases import AgentBase, CompiledBase
 from klondike_env.agents.planner.candidates import Decision, ListBase
 from klondike_env.agents.planner.elimination import drop_behind, eliminate, is_out, winner
-from klondike_env.agents.planner.evaluation import WON_BY_BASE, Contest, Evaluator, arrange, enter
+from klondike_env.agents.planner.evaluation import (
+    WON_BY_BASE,
+    Contest,
+    Evaluator,
+    arrange,
+    determinize,
+    enter,
+    n_determinizations,
+)
 from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.engine import actions
 from klondike_env.engine.actions import RESIGN
@@ -100,6 +109,40 @@ def test_numbers_of_orders_give_each_order_once() -> None:
     assert len(orders) == 120
 
 
+def test_there_are_as_many_determinizations_as_orders_of_few_cards() -> None:
+    assert [n_determinizations(n) for n in range(8)] == [*map(math.factorial, range(7)), math.inf]
+
+
+def determinizations(view: np.void, n: int, seed: int = 1) -> set[bytes]:
+    """The different states that `n` determinizations make of a view."""
+    states, cards = np.array([view]), np.zeros(52, dtype=np.uint8)
+    found = set()
+    for sample in range(n):
+        states[0] = view
+        determinize(states, 0, np.uint64(seed), sample, cards)
+        found.add(states.tobytes())
+    return found
+
+
+@pytest.mark.parametrize(
+    ("stock", "foundations"),
+    [("KC KD KH", "QC QD QH KS"), ("KC KD KH KS", "QC QD QH QS"), ("KC KD KH KS QC QD", "JC JD QH QS")],
+)
+def test_of_few_unseen_cards_every_order_is_tried_once(stock: str, foundations: str) -> None:
+    games, n_unseen = Games(1, Rules(redeals=0)), len(stock.split())
+    games.resume(board(foundations=foundations, stock=stock))
+    view = games.views()[0]
+    assert len(determinizations(view, math.factorial(n_unseen))) == math.factorial(n_unseen)
+
+
+def test_of_many_unseen_cards_each_determinization_is_another_one() -> None:
+    games = Games(1, PRESETS["classic"])
+    games.deal([0])
+    view = games.views()[0]
+    one, other = (determinizations(view, 50, seed) for seed in (1, 1000))
+    assert len(one | other) == 100
+
+
 def contest_among(states: np.ndarray, chosen: list[int], base: int = -1) -> Contest:
     """A contest of actions, each in a state of its own."""
     decision, n = Decision(), len(chosen)
@@ -111,12 +154,12 @@ def contest_among(states: np.ndarray, chosen: list[int], base: int = -1) -> Cont
     return contest
 
 
-def contest_of_kings(n: int, base: int, blind: float = 0.5) -> tuple[int, int, Contest]:
+def contest_of_kings(n: int, base: int, blind: float = 0.5, base_name: str = "tuned") -> tuple[int, int, Contest]:
     """A contest of candidates that all win by the last king: the winner, the determinizations tried, the contest."""
     rules = Rules(redeals=0)
     states = np.array([board("KS", foundations="KC KD KH QS")] * n)
     contest = contest_among(states, [actions.parse("KS to foundation")] * n, base)
-    evaluator = Evaluator.of(rules, ListBase.of("tuned", rules), 100, blind)
+    evaluator = Evaluator.of(rules, ListBase.of(base_name, rules), 100, blind)
     tried = eliminate(contest, 0, 100, evaluator)
     return winner(contest, tried, 1.5, evaluator.values), tried, contest
 
@@ -126,10 +169,18 @@ def test_of_equal_candidates_that_of_the_base_wins() -> None:
         assert contest_of_kings(3, base)[0] == base
 
 
-def test_candidates_that_win_alike_end_the_elimination_early() -> None:
-    best, tried, contest = contest_of_kings(3, -1)
+@pytest.mark.parametrize("base", ["tuned", "collins"])
+def test_candidates_that_win_alike_end_the_elimination_early(base: str) -> None:
+    best, tried, contest = contest_of_kings(3, -1, base_name=base)
     assert (best, tried) == (0, 20)
     assert np.all(contest.verdicts[:3, :tried] == WON_BY_BASE)
+
+
+def test_only_the_evaluator_that_counts_is_asked() -> None:
+    _, tried, contest = contest_of_kings(2, -1, blind=0.0)
+    assert np.all(contest.verdicts[:2, :tried] == SOLVED_INDEX)
+    _, tried, contest = contest_of_kings(2, -1, blind=1.0)
+    assert np.all(contest.verdicts[:2, :tried] == WON_BY_BASE)
 
 
 def contest_with(*rows: str, base: int = -1) -> Contest:
@@ -146,6 +197,8 @@ def test_the_base_is_left_only_on_evidence() -> None:
     values = np.array([0.0, 0.25, 0.5, 1.0])
     assert winner(contest_with("00003333", "00033333", base=0), 8, 1.5, values) == 0
     assert winner(contest_with("00003333", "33333333", base=0), 8, 1.5, values) == 1
+    nine = contest_with("000000000", "333333333", base=0)
+    assert winner(nine, 9, 3.0, values) == 1  # 9 wins more lead by 9 / sqrt(9) standard errors
     assert winner(contest_with("00003333", "00033333", base=0), 8, 0.0, values) == 1
     assert winner(contest_with("00003333", "00033333"), 8, 1.5, values) == 1
 
@@ -248,14 +301,15 @@ def test_a_verdict_is_worth_what_the_two_evaluators_say(blind: float) -> None:
     assert dict(enumerate(values.tolist())) == worth
 
 
-def test_what_the_solver_has_no_time_to_decide_stays_open() -> None:
+@pytest.mark.parametrize(("nodes", "is_open"), [(1, True), (500, False)])
+def test_what_the_solver_has_no_time_to_decide_stays_open(nodes: int, is_open: bool) -> None:
     games = Games(1, DRAW1, talon="reach")
     games.deal([0])
     legal = np.flatnonzero(games.masks[0]).tolist()
     assert len(legal) > 1
     contest = contest_among(np.repeat(games.states, len(legal)), legal)
-    eliminate(contest, 0, 10, Evaluator.of(DRAW1, ListBase.of("tuned", DRAW1), 1, 0.0))
-    assert np.all(contest.verdicts[: len(legal), :10] == UNDECIDED_INDEX)
+    eliminate(contest, 0, 5, Evaluator.of(DRAW1, ListBase.of("tuned", DRAW1), nodes, 0.0))
+    assert np.all(contest.verdicts[: len(legal), :5] == UNDECIDED_INDEX) == is_open
 
 
 # --- any agent as base -------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 from klondike_env.rules import (
@@ -15,12 +16,14 @@ from klondike_env.rules import (
     DISTINCT_PRESETS,
     GAPS,
     GYM_IDS,
+    MAX_REDEALS,
     PRESETS,
     RUNS,
     UNLIMITED,
     Rules,
     aliases_of,
     preset,
+    rules_of,
 )
 
 
@@ -74,7 +77,23 @@ def test_params_are_the_same_rules_as_numbers() -> None:
     assert (params.draw_count, params.redeals, params.worry_back) == (7, 2, 0)
 
 
+def test_params_of_any_tail_are_zero() -> None:
+    assert Rules(runs="any_tail").params().whole_runs == 0
+
+
+@pytest.mark.parametrize("draw_count", [np.int64(3), np.uint8(3)])
+def test_fields_are_kept_as_numbers_that_json_knows(draw_count: Any) -> None:
+    rules = Rules(draw_count=draw_count, redeals=np.int32(2), worry_back=np.bool_(True))
+    assert json.loads(json.dumps(rules.to_dict())) == Rules(draw_count=3, redeals=2).to_dict()
+
+
+def test_rules_are_found_by_value_or_by_name() -> None:
+    assert rules_of(Rules(draw_count=2)) == Rules(draw_count=2)
+    assert rules_of("classic") == PRESETS["classic"]
+
+
 def test_params_write_unlimited_as_a_number() -> None:
+    assert UNLIMITED not in range(MAX_REDEALS + 1)
     assert Rules(redeals=None).params().redeals == UNLIMITED
     assert Rules(redeals=0).params().redeals == 0
 

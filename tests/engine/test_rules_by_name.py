@@ -195,6 +195,14 @@ def test_a_redeal_must_be_left(table: type[Table], redeals: int) -> None:
     assert ("stock" in table(start, Rules(redeals=redeals)).legal) == (redeals > 0)
 
 
+def test_each_redeal_is_counted_until_none_is_left(table: type[Table]) -> None:
+    game = table(board("6S 5H", "6C", waste="2C"), Rules(redeals=3))
+    for redeals in (1, 2, 3):
+        assert game.play("stock")["redeals_used"] == redeals
+        game.play("stock")
+    assert game.legal == {"5H onto 6C"}
+
+
 def test_unlimited_redeals_never_run_out(table: type[Table]) -> None:
     game = table(board("6S 5H", "6C", waste="2C", redeals_used=65534), DRAW1, stall_limit=None)
     game.play(*["stock"] * 6)
@@ -237,6 +245,11 @@ def test_a_whole_column_with_no_card_under_it_does_not_move_to_an_empty_column(t
     assert game.legal == {"KD to empty column", "stock"}
     pouch = table(board("9H 8S", "2C", stock="2H"), POUCH)
     assert pouch.legal == {"8S to empty column", "stock"}
+
+
+def test_an_ace_that_lies_on_a_card_may_move_to_an_empty_column(table: type[Table]) -> None:
+    game = table(board("2H AC", stock="KH"), POUCH)
+    assert game.legal == {"AC to foundation", "AC to empty column", "stock"}
 
 
 def test_a_whole_column_may_move_onto_another_column(table: type[Table]) -> None:
@@ -507,6 +520,12 @@ def test_not_lost_while_a_reversible_card_action_is_legal(table: type[Table]) ->
     assert game.legal == {"5D onto 6C"}
 
 
+def test_not_lost_while_one_card_has_a_column_and_a_gap_to_go_to(table: type[Table]) -> None:
+    game = table(board("9H", "9D 8S", "2C"), POUCH).play("8S onto 9H")
+    assert game.outcome == "playing"
+    assert game.legal == {"8S onto 9D", "8S to empty column"}
+
+
 def test_not_lost_while_a_card_can_be_worried_back(table: type[Table]) -> None:
     start = board("4S 3D", "9C", waste="2H", foundations="2D")
     assert table(start, CLASSIC).play("3D to foundation").outcome == "playing"
@@ -515,7 +534,7 @@ def test_not_lost_while_a_card_can_be_worried_back(table: type[Table]) -> None:
 
 def test_not_lost_while_a_redeal_brings_a_card_that_can_be_played(table: type[Table]) -> None:
     start = board("5D", "6S", "9C", waste="8H 2H")
-    assert table(start, DRAW1).play("5D onto 6S").outcome == "playing"
+    assert table(start, DRAW1).play("5D onto 6S").legal == {"stock"}
     assert table(start, Rules(redeals=1)).play("5D onto 6S").outcome == "playing"
     assert table(start, Rules(redeals=0)).play("5D onto 6S").outcome == "lost"
     start["redeals_used"] = 1
@@ -939,6 +958,12 @@ def test_a_refused_action_changes_nothing_but_the_steps(table: type[Table], rewa
     assert game.legal == {"5D onto 6S", "stock"}
 
 
+def test_the_stock_action_is_refused_where_there_is_nothing_to_draw(table: type[Table]) -> None:
+    game = table(board("6C 5D", "6S"), CLASSIC)
+    assert game.legal == {"5D onto 6S"}
+    game.refuse("stock")
+
+
 def test_an_accepted_action_clears_the_sign_of_a_refused_one(table: type[Table]) -> None:
     game = table(board("6C 5D", "6S", stock="2S"), DRAW1).refuse("6C onto 7D").play("5D onto 6S")
     assert not game.illegal
@@ -1036,6 +1061,15 @@ def test_vegas_pays_five_for_each_card_on_a_foundation(table: type[Table], actio
     start = board("6S 5H", "5S", "9D 8S", "9H", waste="3S", stock="TH", foundations="4D 4H 2S")
     game = table(start, CLASSIC, reward="vegas").play("8S onto 9H")
     assert (game.reward, game.play(action).reward) == (-52, points)
+
+
+@pytest.mark.parametrize("action", ["5H onto 6S", "3S onto 4D", "stock"])
+def test_vegas_pays_nothing_for_turning_up_for_leaving_the_waste_or_for_a_redeal(
+    table: type[Table], action: str
+) -> None:
+    start = board("2C | 5H", "6S", "9D 8S", "9H", "4D", waste="3S")
+    game = table(start, DRAW1, reward="vegas").play("8S onto 9H")
+    assert (game.reward, game.play(action).reward) == (-52, 0)
 
 
 def test_vegas_pays_for_finishing(table: type[Table]) -> None:

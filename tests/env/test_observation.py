@@ -140,7 +140,7 @@ def test_every_field_equals_its_slow_twin(rules, talon):
 
 
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
-def test_codes_stay_in_their_ranges_and_the_flat_form_is_the_codes_divided_by_them(rules):
+def test_values_stay_in_their_ranges_and_the_flat_form_is_the_values_divided_by_them(rules):
     for games in positions(rules, 32, 100, seed=2, stall_limit=None):
         observer = Observer("flat", games.setup)
         values, flat = observer.values(games.states), observer.flat(games.states)
@@ -162,7 +162,7 @@ def test_observations_lie_in_their_space_until_the_end(form):
     assert env.observation_space.contains(observation)
 
 
-def test_forms_hold_the_same_codes():
+def test_forms_hold_the_same_values():
     parts = {form: gym.make("Klondike/Draw3-v0", observation=form).reset(seed=4) for form in FORMS}
     cards = parts["cards"][0]
     values = np.concatenate([cards["cards"].ravel(), cards["table"]])
@@ -201,6 +201,7 @@ def record_play(games, deck, actions_of):
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reward", ["progress", "standard"])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])
@@ -279,6 +280,7 @@ def afresh(observer, games):
     return observer.flat(games.states) if observer.form == "flat" else observer.values(games.states)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "thoughtful"), [("flat", False), ("cards", True)])
 @pytest.mark.parametrize("options", [{}, {"talon": "reach", "no_repeats": True, "auto_finish": True}])
 @pytest.mark.parametrize("rules", ALL_RULES, ids=[*DISTINCT_PRESETS, "custom"])

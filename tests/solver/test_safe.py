@@ -10,8 +10,9 @@ import pytest
 from klondike_env.engine.actions import parse as parse_action
 from klondike_env.rules import BUILDS, Rules
 from klondike_env.solver.columns.card_numbering import NUMBERS
-from klondike_env.solver.columns.column_search import ALL, ColumnSearch, make_game
+from klondike_env.solver.columns.column_search import ALL, ColumnSearch
 from klondike_env.solver.columns.nodes import N_WORDS, NEXT
+from klondike_env.solver.columns.pruning import make_game
 from klondike_env.solver.columns.safe import is_safe, up_or_next
 from tests.boards import board, outcome_of
 from tests.reference import hosts
@@ -40,7 +41,7 @@ def words_of(foundation: list[int]) -> np.ndarray:
 @pytest.mark.parametrize("build", BUILDS)
 def test_a_card_is_safe_if_each_of_its_followers_is_up_or_next(build: str, worry_back: bool) -> None:
     rules, chance = Rules(build=build, worry_back=worry_back), random.Random(build)
-    game = make_game(rules.params(), 0, ALL)
+    game = make_game(rules.params(), ALL)
     verdicts = []
     for _ in range(100):
         level = chance.randrange(13)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import isclose
+from math import isclose, sqrt
 
 import numpy as np
 import pytest
 
-from klondike_env.intervals import wilson_interval
+from klondike_env.intervals import interval_with_unknown, wilson_interval
 from train.statistics import Pairs, count_pairs, difference_interval, mcnemar_p_value
 
 Z_SQUARED = 1.959964**2
@@ -19,6 +19,7 @@ Z_SQUARED = 1.959964**2
         (10, 100, 0.05523, 0.17437),
         (0, 20, 0.0, Z_SQUARED / (20 + Z_SQUARED)),
         (20, 20, 20 / (20 + Z_SQUARED), 1.0),
+        (1, 1, 1 / (1 + Z_SQUARED), 1.0),
         (21400, 40000, 0.53011, 0.53988),
     ],
 )
@@ -33,6 +34,13 @@ def test_wilson_interval_covers_the_rate_and_narrows_with_games() -> None:
 
 def test_wilson_interval_takes_another_confidence() -> None:
     assert wilson_interval(10, 100, confidence=0.99).high > wilson_interval(10, 100).high
+
+
+def test_what_is_not_known_counts_as_lost_below_and_as_won_above() -> None:
+    interval = interval_with_unknown(11, 5, 100)
+    assert interval == (wilson_interval(11, 100).low, wilson_interval(16, 100).high)
+    assert interval_with_unknown(11, 0, 100) == wilson_interval(11, 100)
+    assert interval_with_unknown(11, 5, 100, confidence=0.99).low < interval.low
 
 
 @pytest.mark.parametrize(
@@ -57,6 +65,15 @@ def test_count_pairs() -> None:
     assert isclose(pairs.difference, 3 / 6 - 2 / 6)
 
 
+def test_count_pairs_adds_up_to_the_deals() -> None:
+    generator = np.random.default_rng(3)
+    first, second = generator.random((2, 200)) < 0.3
+    pairs = count_pairs(first, second)
+    assert pairs.deals == 200
+    assert pairs.both + pairs.only_first == first.sum()
+    assert pairs.both + pairs.only_second == second.sum()
+
+
 @pytest.mark.parametrize(("first", "second"), [([], []), ([True], [True, False]), ([[True]], [[True]])])
 def test_count_pairs_refuses_different_deals(first: list[bool], second: list[bool]) -> None:
     with pytest.raises(ValueError, match="a paired comparison needs the same deals, at least one"):
@@ -79,6 +96,13 @@ def test_approval_ratings_of_agresti() -> None:
     assert pairs.difference == pytest.approx(-0.04)
     assert difference_interval(pairs) == pytest.approx((-0.059, -0.021), abs=5e-4)
     assert 1e-5 < mcnemar_p_value(pairs) < 5e-5  # its chi-squared statistic is 17.36
+
+
+def test_difference_interval_of_few_deals_by_hand() -> None:
+    """Agresti and Min add half a deal to each of the four counts: 1.5, 2.5, 1.5 and 2.5 of 8."""
+    middle, half = (2.5 - 1.5) / 8, sqrt(Z_SQUARED * (2.5 + 1.5 - (2.5 - 1.5) ** 2 / 8)) / 8
+    interval = difference_interval(Pairs(both=1, only_first=2, only_second=1, neither=2))
+    assert interval == pytest.approx((middle - half, middle + half), abs=1e-6)
 
 
 def test_difference_interval_stays_within_bounds() -> None:
