@@ -187,8 +187,7 @@ def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
     while left != 0:
         lowest = lowest_bit(left)
         left ^= lowest
-        if places & 1:
-            cards |= 1 << int(deal[TALON_CARD, number_of(lowest)])
+        cards |= (places & 1) << int(deal[TALON_CARD, number_of(lowest)])
         places >>= 1
     return cards
 
