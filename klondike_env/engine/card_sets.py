@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from klondike_env.cards import KING, N_CARDS, N_RANKS, N_SUITS, is_red, rank_of, suit_of
+from klondike_env.engine import card_arithmetic
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import BUILDS, GAPS
 
@@ -92,4 +93,4 @@ def fitting_on(tops: int, suit: int, build: int) -> int:
 @kernel
 def may_lie_on(card: int, below: int, build: int) -> bool:
     """Whether `card` may be built on the column card `below`."""
-    return fitting_on(bit_of(below), suit_of(below), build) & bit_of(card) != 0
+    return fitting_on(bit_of(below), card_arithmetic.suit_of(below), build) & bit_of(card) != 0
