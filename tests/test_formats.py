@@ -186,7 +186,7 @@ PILES, SOLVITAIRE_STOCK = json.loads(GOLDEN["solvitaire"]).values()
         (solvitaire(tableau_piles=PILES[1:]), "'tableau piles' has 6 piles; in a fresh deal it has 7"),
         (solvitaire(stock=SOLVITAIRE_STOCK[1:]), "the stock has 23 cards; in a fresh deal it has 24"),
         (solvitaire(tableau_piles=[*PILES[:6], PILES[6][1:]]), "tableau pile 7 has 6 cards; in a fresh deal it has 7"),
-        (solvitaire(waste=["8C"]), "the JSON has 'waste', which a fresh deal of Klondike has not"),
+        (solvitaire(waste=["8C"]), "the JSON has 'waste', which a fresh deal of Klondike does not have"),
         (solvitaire(stock=[8, *SOLVITAIRE_STOCK[1:]]), "8 is no card; write it as a text such as '10H'"),
         (solvitaire(stock=["8X", *SOLVITAIRE_STOCK[1:]]), "card 1 of the stock is '8X': no such card"),
         (
