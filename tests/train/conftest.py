@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -45,8 +46,8 @@ def evaluation_of(variant: str, rates: tuple[float, ...]) -> Evaluation:
         REACH,
         REACH,
         Settings(),
-        REACH.model_copy(update={"play": "argmax"}),
-        REACH.model_copy(update={"play": "sampled"}),
+        replace(REACH, play="argmax"),
+        replace(REACH, play="sampled"),
     )
     played = {
         name: (games_won_at(rate, seed), how)

@@ -118,8 +118,7 @@ PPO_ERRORS = {
     "env.talons=draw": "no such key: env.talons; did you mean talon?; allowed: talon, no_repeats, auto_finish, "
     "stall_limit, reward",
     "validation.deals=2e6": "validation.deals is '2e6'; allowed: less than or equal to 1000000",
-    "variant=draw2": "no such variant: 'draw2'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
-    "thumb_and_pouch_whole",
+    "variant=draw2": f"no such variant: 'draw2'; allowed: {', '.join(PRESETS)}",
     "rules.draw_count=30": "rules.draw_count is 30; allowed: a whole number from 1 to 24",
     "rules.draws=3": "no such key: rules.draws; allowed: build, gaps, draw_count, redeals, worry_back, runs",
 }
@@ -144,10 +143,8 @@ BENCHMARK_ERRORS = {
     "variants=[draw1, draw1]": "variants is ['draw1', 'draw1']; allowed: each name once, not draw1 again",
     "variants=[draw1, deal1]": "deal1 is draw1 under another name; name that",
     "variants=[]": "variants is []; allowed: a list of at least one",
-    "variants=[spider]": "no such variant: 'spider'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
-    "thumb_and_pouch_whole",
-    "per_variant.spider.seed=2": "no such variant: 'spider'; allowed: draw1, draw3, deal1, classic, thumb_and_pouch, "
-    "thumb_and_pouch_whole",
+    "variants=[spider]": f"no such variant: 'spider'; allowed: {', '.join(PRESETS)}",
+    "per_variant.spider.seed=2": f"no such variant: 'spider'; allowed: {', '.join(PRESETS)}",
     "name=../other": "name is '../other'; allowed: letters, digits, dots, dashes and underscores, "
     "a letter or digit first",
     "deals=2e6": "deals is '2e6'; allowed: less than or equal to 1000000",
