@@ -121,3 +121,16 @@ def test_a_limit_that_no_game_reaches_is_none(name, limit):
     for _ in range(300):
         games.step([312])
     assert not games.over[0]
+
+
+def test_a_view_is_resumed_with_the_legal_actions_of_its_game():
+    games = dealt(20, "draw3")
+    generator = np.random.default_rng(6)
+    for _ in range(100):
+        games.step(games.random_actions(generator))
+    views = games.views()
+    has_gap, hides = (views["height"] == 0).any(axis=1), (views["face_down"] > 0).any(axis=1)
+    assert (has_gap & hides & ~games.over).any()
+    resumed = Games(20, games.rules)
+    resumed.resume(views)
+    np.testing.assert_array_equal(resumed.masks, games.masks)
