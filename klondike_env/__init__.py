@@ -1,7 +1,7 @@
 """The Klondike solitaire family as Gymnasium environments: the variants in `PRESETS`, and any rules of your own.
 
 Importing this package registers an id for each variant, such as `Klondike/Draw1-v0`, and `Klondike/Custom-v0`. It
-imports nothing that compiles code.
+does not import any module that compiles code.
 """
 
 from gymnasium.envs.registration import register, registry

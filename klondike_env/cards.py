@@ -1,4 +1,4 @@
-"""Cards: the only arithmetic on card ids. `klondike_env.engine.card_arithmetic` has it compiled.
+"""Cards: the arithmetic of card ids, which `klondike_env.engine.card_arithmetic` compiles for kernels.
 
 A card is an integer 0 to 51: `suit * 13 + rank`, rank 0 (ace) to 12 (king), suits in the order
 clubs, diamonds, hearts, spades. As text a card is its rank and its suit: "AC", "TH", "KS".
@@ -45,10 +45,10 @@ def card_text(card: int) -> str:
 
 
 def parse_card(text: str) -> int:
-    """Card id of a text such as "TH", "10h" or "as".
+    """The card id of a text such as "TH", "10h" or "as".
 
     Raises:
-        ValueError: the text names no card.
+        ValueError: the text does not name a card.
     """
     letters = text.strip().upper().replace("10", "T")
     if len(letters) != 2 or letters[0] not in RANK_LETTERS or letters[1] not in SUIT_LETTERS:

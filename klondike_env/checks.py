@@ -1,4 +1,4 @@
-"""Checks of what users pass in. Every message names the thing, its value and what is allowed."""
+"""Checks of what users pass in. Every message gives the name, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
-    """The value, once it is known to be one of the allowed texts.
+    """Return the value if it is one of the allowed strings.
 
     Raises:
         ValueError: it is not.
@@ -20,7 +20,7 @@ def check_choice(name: str, value: Any, allowed: tuple[str, ...]) -> str:
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """The value as a bool of Python.
+    """Return the value as a Python bool.
 
     Raises:
         ValueError: it is neither True nor False.
@@ -31,7 +31,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def whole_number(value: Any) -> int | None:
-    """The value as an int of Python, whatever kind of whole number it is; None for all else, bools too."""
+    """Return a whole number of any type as a Python int; None for anything else, bools included."""
     if isinstance(value, bool | np.bool_):
         return None
     try:
@@ -41,17 +41,17 @@ def whole_number(value: Any) -> int | None:
 
 
 def check_whole_number(name: str, value: Any, low: int, high: int | None = None, also: str = "") -> int:
-    """The value as an int of Python, once it is known to be a whole number from `low` to `high`.
+    """Return the value as a Python int if it is a whole number from `low` to `high`.
 
     Args:
         name: what the value is, for the message.
         value: what the user passed.
-        low: the lowest that is allowed.
-        high: the highest that is allowed; None for no limit.
-        also: what else is allowed, to end the message with.
+        low: the lowest allowed value.
+        high: the highest allowed value; None for no limit.
+        also: what else is allowed, appended to the message.
 
     Raises:
-        ValueError: it is no whole number, or out of range.
+        ValueError: it is not a whole number, or out of range.
     """
     number = whole_number(value)
     if number is None or number < low or (high is not None and number > high):
@@ -61,7 +61,7 @@ def check_whole_number(name: str, value: Any, low: int, high: int | None = None,
 
 
 def check_generator(rng: Any) -> np.random.Generator:
-    """The generator itself, or a fresh one of a seed.
+    """Return the generator itself, or a new one for a seed.
 
     Raises:
         ValueError: it is neither a numpy Generator nor a whole number from 0.

@@ -12,21 +12,21 @@ import numpy as np
 
 from klondike_env.deals import TRAINING_DEALS, check_deals
 
-MOST_DRAWS = 10_000  # a source gives up when none of so many deals fits
+MOST_DRAWS = 10_000  # a source gives up when none of this many deals fits
 
 _NUMBER = re.compile(r"[0-9]{1,16}")
 _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
 
 
 def read_deal_set(deals: str | Sequence[int] | None) -> Sequence[int]:
-    """The deal numbers that a setting names; a number that is there twice is dealt twice as often.
+    """The deal numbers that the setting `deals` names; a number that occurs twice is dealt twice as often.
 
     Args:
         deals: None for all training deals; a list of deal numbers; a range, both ends included, such as
             "2000000-2009999"; or the path of a text file with one number a line, where # starts a comment.
 
     Raises:
-        ValueError: there is no such file, a line is no deal number, a number is out of range, or there
+        ValueError: the file cannot be read, a line is not a deal number, a number is out of range, or there
             are no deals at all.
     """
     if deals is None:
@@ -40,7 +40,7 @@ def read_deal_set(deals: str | Sequence[int] | None) -> Sequence[int]:
 
 
 def draw_deal(generator: np.random.Generator, deal_set: Sequence[int] | np.ndarray) -> int:
-    """A deal number of the set, every entry equally likely."""
+    """Draw a deal number of the set, every entry equally likely."""
     return int(deal_set[int(generator.integers(len(deal_set)))])
 
 
@@ -50,8 +50,8 @@ class DealSource:
 
     Attributes:
         deals: a set of deals, or int64[n].
-        fits: which of them may be dealt; None for all. Others are drawn again.
-        nothing_fits: what to say after `MOST_DRAWS` deals of which none fits.
+        fits: tells whether a deal may be dealt; None if all may. For a deal that may not, another is drawn.
+        nothing_fits: the error message if none of `MOST_DRAWS` deals fits.
     """
 
     deals: Sequence[int] | np.ndarray
@@ -59,10 +59,10 @@ class DealSource:
     nothing_fits: str = ""
 
     def draw(self, generator: np.random.Generator) -> int:
-        """The number of a deal that fits, every entry of the set equally likely.
+        """Draw the number of a deal that fits, all such entries of the set equally likely.
 
         Raises:
-            ValueError: none of many fits.
+            ValueError: none of `MOST_DRAWS` deals fits.
         """
         for _ in range(MOST_DRAWS):
             deal = draw_deal(generator, self.deals)
@@ -108,7 +108,7 @@ def _number_of(word: str, place: str) -> int:
 def _checked(name: str, deals: Sequence[int]) -> Sequence[int]:
     if len(deals) == 0:
         raise ValueError(f"{name}: there is no deal number; give at least one")
-    if isinstance(deals, range):  # may be long
+    if isinstance(deals, range):  # may be very long, so only its ends are checked
         check_deals([deals[0], deals[-1]])
         return deals
     return check_deals(deals).tolist()

@@ -1,4 +1,4 @@
-"""Deals and positions for the command line: from what a user names to what is printed."""
+"""Deals and positions on the command line: reading what a user names, and writing what is printed."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def read_deal(number: str | None, text: str | None, format: str, seed: int | Non
     Args:
         number: a deal number as text, or None.
         text: a deck or a position as text, or None.
-        format: the format of the text: "position", or one of `klondike_env.deals.parse`. A position is
-            recognized by "auto".
-        seed: draws the deal that `reset(seed=seed)` draws.
+        format: the format of the text: "position", or a format of `klondike_env.deals.parse`. "auto" also
+            recognizes a position.
+        seed: selects the deal that `reset(seed=seed)` draws.
 
     Returns:
-        The deal number, -1 for a text, and STATE[1]; cards that a position leaves open are UNSEEN.
+        The deal number, -1 for a text, and STATE[1]; cards that a position does not name are UNSEEN.
 
     Raises:
-        ValueError: more than one is given, or one has a value that is not allowed.
+        ValueError: more than one of number, text and seed is given, or one is not allowed.
     """
     if sum(given is not None for given in (number, text, seed)) > 1:
         raise ValueError("give a deal number, --from or --seed, and only one of them")
@@ -80,10 +80,10 @@ def _dealt(deck: np.ndarray) -> np.ndarray:
 
 
 def _deck(states: np.ndarray, format: str) -> np.ndarray:
-    """The deck that a position is the fresh deal of: uint8[52] in dealing order.
+    """The deck of a position that is a fresh deal: uint8[52] in dealing order.
 
     Raises:
-        ValueError: it is no fresh deal, or cards of it are unknown.
+        ValueError: the position is not a fresh deal, or has unknown cards.
     """
     state = states[0]
     rows = ((row, column) for row in range(N_COLUMNS) for column in range(row, N_COLUMNS))
@@ -96,14 +96,14 @@ def _deck(states: np.ndarray, format: str) -> np.ndarray:
 
 
 def _board(states: np.ndarray) -> str:
-    """What a player sees."""
+    """The board as a player sees it."""
     views = new_states(1)
     write_views(states, views)
     return draw_board(views[0], Rules())
 
 
 def _open_board(states: np.ndarray) -> str:
-    """All cards."""
+    """The board with all cards face up, and the stock."""
     opened = states.copy()
     opened["face_down"] = 0
     stock = states[0]["talon"][int(states[0]["waste_size"]) : int(states[0]["talon_size"])]

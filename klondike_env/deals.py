@@ -1,12 +1,12 @@
-"""Deals: a number stands for one order of the 52 cards, on every platform and for ever.
+"""Deals: a number stands for one order of the 52 cards, on every platform, for ever.
 
-The deck of a deal number comes from Fisher-Yates driven by the splitmix64 sequence that starts at
-the mixed deal number: for i = 51 down to 1 the card at i changes places with the card at
-j = (top 32 bits of the next value * (i + 1)) >> 32, starting from the cards in order of their ids.
+The deck of a deal number is a Fisher-Yates shuffle of the cards in order of their ids, driven by the splitmix64
+sequence that starts at the mixed deal number: for i = 51 down to 1 the card at i changes places with the card at
+j = (top 32 bits of the next value * (i + 1)) >> 32.
 
 A deck is in dealing order: cards 0 to 27 are dealt row by row (row r gives one card to each of the
-columns r to 6, so the last card of each column is dealt face up), cards 28 to 51 are the stock, card
-28 drawn first. `parse` and `format_deck` read and write decks as text, see `klondike_env.formats`.
+columns r to 6, the first of them face up), cards 28 to 51 are the stock, card 28 drawn first. `parse` and
+`format_deck` read and write decks as text, see `klondike_env.formats`.
 """
 
 from __future__ import annotations
@@ -57,19 +57,19 @@ def shuffle_decks(deals: np.ndarray, decks: np.ndarray) -> None:
 
 
 def check_deal(deal: Any) -> int:
-    """The deal number as an int of Python.
+    """Return the deal number as a Python int.
 
     Raises:
-        ValueError: it is no whole number 0 to 2**53 - 1.
+        ValueError: it is not a whole number from 0 to 2**53 - 1.
     """
     return check_whole_number("deal", deal, 0, TRAINING_DEALS.stop - 1)
 
 
 def check_deals(deals: Any) -> np.ndarray:
-    """Several deal numbers as int64[m].
+    """Return several deal numbers as int64[m].
 
     Raises:
-        ValueError: one is no whole number 0 to 2**53 - 1; the message names it.
+        ValueError: one is not a whole number from 0 to 2**53 - 1; the message names it.
     """
     if not np.iterable(deals):
         raise ValueError(f"deals are {deals!r}; allowed: a list of deal numbers")
@@ -90,7 +90,7 @@ def decks_of(deals: Any) -> np.ndarray:
         uint8[m, 52] card ids in dealing order.
 
     Raises:
-        ValueError: one is no whole number, or out of range.
+        ValueError: one is not a whole number, or out of range.
     """
     numbers = check_deals(deals)
     decks = np.empty((len(numbers), N_CARDS), dtype=np.uint8)
@@ -102,6 +102,6 @@ def deck_of(deal: int) -> np.ndarray:
     """The deck of a deal number: uint8[52] card ids in dealing order.
 
     Raises:
-        ValueError: it is no whole number 0 to 2**53 - 1.
+        ValueError: it is not a whole number from 0 to 2**53 - 1.
     """
     return decks_of([deal])[0]

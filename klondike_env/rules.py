@@ -35,13 +35,13 @@ class Rules:
             "other_suit" (any suit but the same), "same_suit", "same_colour" or "any_suit".
         gaps: what an empty column takes: "kings" (or a run from a king), "any" or "none".
         draw_count: cards turned from the stock at once, 1 to 24.
-        redeals: how often the waste may be turned over, 0 to 99; None for without limit.
+        redeals: how often the waste may be turned over, 0 to 99; None for no limit.
         worry_back: whether a foundation's top card may return to a column.
         runs: which face-up cards move together: "any_tail" of a column, or "whole_or_last"
             (the whole face-up run or its last card).
 
     Raises:
-        ValueError: a field has a value that is not allowed; the message names all three.
+        ValueError: a field has a value that is not allowed; the message gives field, value and what is allowed.
     """
 
     build: str = "alternating_colour"
@@ -61,7 +61,7 @@ class Rules:
         }
         if self.redeals is not None:
             plain["redeals"] = check_whole_number("redeals", self.redeals, 0, MAX_REDEALS, " or None for unlimited")
-        for field, value in plain.items():  # as Python's own types, which JSON knows
+        for field, value in plain.items():  # as Python types, which JSON can hold
             object.__setattr__(self, field, value)
 
     def params(self) -> RuleParams:
@@ -79,16 +79,16 @@ class Rules:
     def auto_talon(self) -> Literal["draw", "reach"]:
         """The talon mode that "auto" stands for: "reach" where redeals are unlimited, else "draw".
 
-        Where they are, looking through the talon costs nothing but moves, so reaching into it gives nothing away.
+        With unlimited redeals, looking through the talon costs nothing but moves, so "reach" changes nothing else.
         """
         return "reach" if self.redeals is None else "draw"
 
     def redeals_left(self, used: int) -> int | None:
-        """How often the waste may still be turned over after `used` redeals; None for without limit."""
+        """How often the waste may still be turned over after `used` redeals; None for no limit."""
         return None if self.redeals is None else self.redeals - used
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as a JSON-able dict; `Rules(**value)` makes the same rules again."""
+        """The fields as a JSON-able dict; `Rules(**fields)` makes the same rules again."""
         return asdict(self)
 
 
@@ -105,14 +105,14 @@ PRESETS: dict[str, Rules] = {
     "thumb_and_pouch_whole": Rules(**{**_THUMB_AND_POUCH.to_dict(), "runs": "whole_or_last"}),
 }
 
-# Other names of presets. An alias is registered and listed like any preset, but never trained or measured by itself.
+# Other names of presets. An alias is registered and listed like any preset, but not trained or evaluated separately.
 ALIASES: dict[str, str] = {"deal1": "draw1"}
 
 # "thumb_and_pouch" is the preset of "Klondike/ThumbAndPouch-v0".
 GYM_IDS: dict[str, str] = {name: f"Klondike/{name.title().replace('_', '')}-v0" for name in PRESETS}
 
 
-# The games that differ, for what is done once for each: trained, measured, tested at length.
+# The presets without aliases, for work that is done once for each game: training, evaluation, long tests.
 DISTINCT_PRESETS: dict[str, Rules] = {name: rules for name, rules in PRESETS.items() if name not in ALIASES}
 
 
@@ -133,7 +133,7 @@ def preset(name: str) -> Rules:
 
 
 def rules_of(rules: Rules | str) -> Rules:
-    """The rules that a user gives: a `Rules` value, or those of a preset's name.
+    """The rules that a user gives as a `Rules` value or as the name of a preset.
 
     Raises:
         ValueError: there is no such preset; the message lists them.

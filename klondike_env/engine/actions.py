@@ -9,8 +9,8 @@
 
     312 = the stock: draw, or redeal when the stock is empty
 
-An action is about a card, wherever it lies: with it go all cards that lie on it. Empty columns are
-alike, so the leftmost is used. Names read "TH to foundation", "QH onto KS", "KD to empty column",
+An action names a card, wherever it lies. All cards that lie on it move with it. Empty columns are
+interchangeable, so the leftmost is used. Names read "TH to foundation", "QH onto KS", "KD to empty column",
 "stock".
 """
 
@@ -28,7 +28,7 @@ TO_GAP = 5
 STOCK_ACTION = N_CARDS * N_DESTINATIONS
 N_ACTIONS = STOCK_ACTION + 1
 _STOCK = "stock"
-RESIGN = -1  # an agent's word to the evaluator; the environment never sees it
+RESIGN = -1  # how an agent resigns a game; for the evaluator only, the environment never sees it
 
 
 class Action(NamedTuple):
@@ -39,7 +39,7 @@ class Action(NamedTuple):
 
 
 def encode(card: int | None = None, destination: int | None = None) -> int:
-    """Action id 0..312; with no card the stock action.
+    """The action id 0..312 of a card and a destination; without them the stock action.
 
     Raises:
         ValueError: card or destination is out of range.
@@ -64,7 +64,7 @@ def decode(action: int) -> Action:
 
 
 def name(action: int) -> str:
-    """A readable name, such as "QH onto KS"; inverse of `parse`.
+    """The readable name of an action, such as "QH onto KS"; the inverse of `parse`.
 
     Raises:
         ValueError: the id is not 0..312.
@@ -104,10 +104,10 @@ def _meaning(card: int | None, destination: int | None) -> str:
 
 
 def parse(text: str) -> int:
-    """Action id of a name as `name` writes it.
+    """The action id of a name that `name` has written.
 
     Raises:
-        ValueError: the text names no action.
+        ValueError: the text is not the name of an action.
     """
     if text == _STOCK:
         return STOCK_ACTION

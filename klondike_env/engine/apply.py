@@ -1,6 +1,6 @@
-"""Playing an action: the cards move, a face-down card is turned up, moves are counted.
+"""Playing an action: cards move, a face-down card may be turned up, moves are counted.
 
-Legality is the caller's duty; `klondike_env.engine.legal` decides it.
+Nothing here checks whether an action is legal. Callers ask `klondike_env.engine.legal` first.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from klondike_env.rules import RuleParams
 
 @kernel
 def turn_up(states: np.ndarray, i: int, column: int) -> bool:
-    """Turn the column's last card up if it is face down; whether one was turned."""
+    """Turn the column's last card up if it is face down; return whether it was."""
     height = int(states[i]["height"][column])
     if height == 0 or int(states[i]["face_down"][column]) < height:
         return False
@@ -41,7 +41,7 @@ def place_card(states: np.ndarray, i: int, card: int, column: int) -> None:
 
 @kernel
 def move_run(states: np.ndarray, i: int, card: int, target: int) -> bool:
-    """Move a card and all that lies on it to another column; whether a card was turned up."""
+    """Move a card and all that lies on it to another column; return whether a card was turned up."""
     source, row = int(states[i]["place"][card]), int(states[i]["row"][card])
     for index in range(row, int(states[i]["height"][source])):
         place_card(states, i, int(states[i]["columns"][source, index]), target)
@@ -52,7 +52,7 @@ def move_run(states: np.ndarray, i: int, card: int, target: int) -> bool:
 
 @kernel
 def lift(states: np.ndarray, i: int, card: int, rules: RuleParams) -> bool:
-    """Take one free card from where it is; whether that is progress (a card turned up or out of the talon)."""
+    """Take one free card from its place; return whether that is progress (a card turned up or out of the talon)."""
     source = int(states[i]["place"][card])
     if source == TALON:
         take_from_talon(states, i, card, rules)
@@ -70,7 +70,7 @@ def lift(states: np.ndarray, i: int, card: int, rules: RuleParams) -> bool:
 
 @kernel
 def send_to_foundation(states: np.ndarray, i: int, card: int) -> bool:
-    """Put a lifted card on its foundation; whether the foundations now hold more cards than ever in this game."""
+    """Put a lifted card on its foundation; return whether the foundations hold more cards than ever in this game."""
     suit = suit_of(card)
     states[i]["foundation"][suit] = int(states[i]["foundation"][suit]) + 1
     states[i]["place"][card] = FOUNDATION
@@ -84,7 +84,7 @@ def send_to_foundation(states: np.ndarray, i: int, card: int) -> bool:
 
 @kernel
 def target_column(states: np.ndarray, i: int, card: int, destination: int) -> int:
-    """The column an action leads to: that of the card it is built on, or the leftmost empty one."""
+    """The column that a card goes to: that of the card it is built on, or the leftmost empty column."""
     if destination != TO_GAP:
         return int(states[i]["place"][card_at(rank_of(card) + 1, destination - ONTO_SUIT)])
     column = 0
@@ -95,9 +95,9 @@ def target_column(states: np.ndarray, i: int, card: int, destination: int) -> in
 
 @kernel
 def apply(states: np.ndarray, i: int, action: int, rules: RuleParams) -> bool:
-    """Play a legal action; whether it is progress.
+    """Play a legal action; return whether it is progress.
 
-    Progress is a card turned up, a card out of the talon, more cards on the foundations than ever in
+    Progress is a card turned up, a card leaving the talon, more cards on the foundations than ever before in
     this game, or a stock card seen for the first time.
     """
     states[i]["moves"] += 1

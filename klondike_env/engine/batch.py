@@ -16,14 +16,14 @@ from klondike_env.engine.scoring import play, potential
 from klondike_env.engine.setup import Scheme, Setup, unpack
 from klondike_env.engine.state import PLAYING, TALON, WON
 
-NO_ACTION = -(2**62)  # a row with this action is left alone; far from any number an agent may return
-FRESH_START = 2  # what is added to the version of a row that goes on from anything but a step
+NO_ACTION = -(2**62)  # a game with this action is left alone; far from any number that an agent may return
+FRESH_START = 2  # added to the version of a game that was dealt, restored, copied or shuffled instead of stepped
 
-# What one game needs between steps beside its state, and what its last step gave.
+# What one game needs between steps besides its state, and the results of its last step.
 TURN = np.dtype(
     [
         ("moves", np.int64, (N_MOVE_SETS,)),  # the legal moves, see klondike_env.engine.legal
-        # Grows by 1 with a step and by 2 with a new start; the row's own, never copied to another.
+        # Grows by 1 with a step and by FRESH_START otherwise. It belongs to the row and is never copied to another.
         ("version", np.int64),
         ("action", np.int64),  # the last step's action, or NO_ACTION if it was refused
         ("source", np.int64),  # the place its card came from, see klondike_env.engine.state; TALON for the stock action
@@ -37,7 +37,7 @@ TURN = np.dtype(
 
 @kernel
 def offer(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, progress: bool, setup: Setup) -> None:
-    """Where repeats are forbidden, remember the position and take the repeating moves out, unless all repeat."""
+    """Where repeats are forbidden, remember the position and remove the moves that repeat one, unless all do."""
     if setup.options.no_repeats and int(states[i]["outcome"]) == PLAYING:
         count = 0 if progress else int(turns[i]["visited_count"])
         history = remember(visited, i, count, position_key(states, i, setup.rules))
@@ -48,7 +48,7 @@ def offer(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, pr
 
 @kernel
 def record_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> None:
-    """Record what is about to happen, for an observer that follows the games step by step."""
+    """Record the step that is about to be played, for an observer that follows the games step by step."""
     turns[i]["version"] += 1
     turns[i]["action"] = action
     turns[i]["source"] = states[i]["place"][action // N_DESTINATIONS] if 0 <= action < STOCK_ACTION else TALON
@@ -56,7 +56,7 @@ def record_event(states: np.ndarray, i: int, turns: np.ndarray, action: int) -> 
 
 @kernel
 def advance(states: np.ndarray, i: int, action: int, setup: Setup) -> bool:
-    """Play a legal action, and the rest of a decided game where that is asked for; whether it is progress."""
+    """Play a legal action, and with `auto_finish` the rest of a decided game; return whether it is progress."""
     progress = play(states, i, action, setup.rules, setup.scheme)
     if setup.options.auto_finish and is_decided(states, i, setup.rules):
         finish(states, i, setup.rules, setup.scheme)
@@ -65,7 +65,7 @@ def advance(states: np.ndarray, i: int, action: int, setup: Setup) -> bool:
 
 @kernel
 def shaping(states: np.ndarray, i: int, scheme: Scheme) -> float:
-    """What the end of the game or the position now adds to the reward of the step that led to it."""
+    """What the end of the game, or else the potential of the position, adds to the reward of the last step."""
     outcome = int(states[i]["outcome"])
     if outcome == PLAYING:
         return potential(states, i, scheme)
@@ -74,7 +74,7 @@ def shaping(states: np.ndarray, i: int, scheme: Scheme) -> float:
 
 @kernel
 def step_game(states: np.ndarray, i: int, turns: np.ndarray, visited: np.ndarray, action: int, setup: Setup) -> None:
-    """One environment step of one game that is still being played; an illegal action moves and earns nothing."""
+    """Play one environment step of a game that is still in play; an illegal action moves nothing and earns nothing."""
     legal = is_legal(turns[i]["moves"], action)
     turns[i]["illegal"] = not legal
     record_event(states, i, turns, action if legal else NO_ACTION)
@@ -97,11 +97,11 @@ def step_games(
     actions: np.ndarray,
     packed: np.ndarray,
 ) -> int:
-    """Step every game of a batch; how many ended. Rows that have ended, or whose action is NO_ACTION, are left alone.
+    """Step every game of a batch; return how many ended.
 
-    states: STATE[n]; turns: TURN[n]; visited: uint64[n, capacity], capacity 0 unless repeats are
-    forbidden; masks: int8[n, 313], overwritten, or int8[0, 313] for none; actions: int64[n];
-    packed: the packed setup.
+    Games that have ended, or whose action is NO_ACTION, are left alone. states: STATE[n]; turns: TURN[n];
+    visited: uint64[n, capacity], capacity 0 unless repeats are forbidden; masks: int8[n, 313], overwritten, or
+    int8[0, 313] for none; actions: int64[n]; packed: the packed setup.
     """
     setup = unpack(packed)
     ended = 0
@@ -146,9 +146,9 @@ def open_games(
     rows: np.ndarray,
     packed: np.ndarray,
 ) -> None:
-    """Find the legal moves of games that go on from anything but a step: a deal, or a record from outside.
+    """Find the legal moves of games that were not stepped: they were dealt, or go on from a record.
 
-    rows: int64[m]; the rest as for `step_games`. The positions that `visited_count` counts stay visited.
+    rows: int64[m]; the rest as for `step_games`. The first `visited_count` positions still count as visited.
     """
     setup = unpack(packed)
     for k in range(len(rows)):

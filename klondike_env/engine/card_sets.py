@@ -1,7 +1,7 @@
 """Sets of cards as integers: 16 bits for each suit, of which the lowest 13 are in use, bit `suit * 16 + rank`.
 
-To shift a suit right by one is to replace every card by the next lower one, which is all the arithmetic
-that building on columns needs. Bit 60 is the highest in use, so an int64 holds a set.
+Shifting a suit right by one replaces every card by the next lower one. Building on columns needs no other
+arithmetic. Bit 60 is the highest in use, so an int64 holds a set.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def bit_of(card: int) -> int:
 
 @kernel
 def lowest_bit(cards: int) -> int:
-    """The set's card with the lowest bit, as a set; `cards` is not empty."""
+    """The set that holds the card of the lowest bit only; `cards` is not empty."""
     return cards & -cards
 
 
@@ -68,7 +68,7 @@ def lowest_bit(cards: int) -> int:
 def count_cards(cards: int) -> int:
     """How many cards a set holds, by adding up bits in parallel (Warren, Hacker's Delight, 5-1).
 
-    The compiler knows this form and makes one instruction of it.
+    The compiler recognizes this form and turns it into one instruction.
     """
     cards = cards - ((cards >> 1) & 0x5555555555555555)
     cards = (cards & 0x3333333333333333) + ((cards >> 2) & 0x3333333333333333)
@@ -78,7 +78,7 @@ def count_cards(cards: int) -> int:
 
 @kernel
 def card_of_bit(bit: int) -> int:
-    """The card 0..51 of a set that holds one card; inverse of `bit_of`."""
+    """The card 0..51 of a set that holds one card; the inverse of `bit_of`."""
     index = count_cards(bit - 1)
     return index - (SUIT_WIDTH - N_RANKS) * (index // SUIT_WIDTH)
 

@@ -55,6 +55,6 @@ def lay_out(states: np.ndarray, i: int, deck: np.ndarray) -> None:
 
 @kernel
 def open_talon(states: np.ndarray, i: int, rules: RuleParams) -> None:
-    """Where redeals are unlimited, look through the talon once: that costs nothing but the moves."""
+    """Where redeals are unlimited, look through the talon once, which costs nothing but moves."""
     if redeals_are_unlimited(rules.redeals):
         look_through(states, i, rules)

@@ -1,8 +1,8 @@
-"""Determinization: the unseen cards put on the unseen places at random.
+"""Determinization: the unseen cards are put on the unseen places at random.
 
-A deal is uniform and play depends only on what was seen. So to the player all orders of the unseen cards
-(face down in the columns, or in the stock and never turned) are equally likely. A planner may look ahead in
-a copy of the game with these cards shuffled without knowing more than it should.
+Unseen cards lie face down in the columns, or in the stock and were never drawn. Deals are uniform, and play depends
+only on what was seen. So to the player all orders of the unseen cards are equally likely. A planner that looks
+ahead in a copy of the game with these cards shuffled therefore knows no more than it should.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from klondike_env.engine.views import hide_unseen
 
 @kernel
 def gather_unplaced(states: np.ndarray, i: int, cards: np.ndarray) -> int:
-    """Write the cards whose place is not known, in order of their ids; how many. cards: uint8[52], overwritten."""
+    """Write the cards whose place is unknown, in order of their ids; return how many. cards: uint8[52], overwritten."""
     count = 0
     for card in range(N_CARDS):
         if int(states[i]["place"][card]) == HIDDEN_PLACE:
@@ -34,7 +34,7 @@ def gather_unplaced(states: np.ndarray, i: int, cards: np.ndarray) -> int:
 
 @kernel
 def fill_unseen(states: np.ndarray, i: int, cards: np.ndarray) -> None:
-    """Put cards on the places that hold UNSEEN. cards: uint8[52], as many of them as there are such places."""
+    """Put the first cards of `cards` on the places that hold UNSEEN, one on each. cards: uint8[52]."""
     count = 0
     for column in range(N_COLUMNS):
         for row in range(int(states[i]["face_down"][column])):
@@ -54,7 +54,7 @@ def fill_unseen(states: np.ndarray, i: int, cards: np.ndarray) -> None:
 
 @kernel
 def determinize_view(states: np.ndarray, i: int, seed: np.uint64, cards: np.ndarray) -> None:
-    """Turn a view into a state: its unseen cards go to its unseen places. cards: uint8[52], used as scratch."""
+    """Turn a view into a state: shuffle its unseen cards over its unseen places. cards: uint8[52], scratch."""
     shuffle(cards, gather_unplaced(states, i, cards), seed)
     fill_unseen(states, i, cards)
 
@@ -77,7 +77,7 @@ def determinize_games(
 ) -> None:
     """Shuffle the unseen cards of some games, which may be views; legal moves stay as they are.
 
-    The keys of visited positions hold a constant part for the face-down cards, which changes with them.
+    The keys of visited positions all contain the same terms for the face-down cards. These terms are replaced.
     states, turns, visited: as for `klondike_env.engine.batch.step_games`; rows: int64[m]; seeds: uint64[m];
     cards: uint8[52], scratch.
     """
@@ -102,14 +102,14 @@ def draw_seeds(rng: Any, n: int) -> np.ndarray:
 
 
 def determinized(views: np.ndarray, rng: Any) -> np.ndarray:
-    """States that a player with these views may be in, the unseen cards shuffled uniformly over the unseen places.
+    """One possible state for each view: its unseen cards are shuffled uniformly over the unseen places.
 
     Args:
         views: STATE[n], as `Games.views` gives them; left as they are.
         rng: a numpy Generator, or a whole number as a seed.
 
     Returns:
-        STATE[n], to go on from with `Games.resume`.
+        STATE[n], to play on from with `Games.resume`.
 
     Raises:
         ValueError: `rng` is neither a numpy Generator nor a whole number from 0.

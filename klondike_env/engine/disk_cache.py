@@ -1,12 +1,14 @@
 """Compiled code on disk: what it is filed under, when it is stale, and what happens to damaged files.
 
 Numba's own cache falls short in four ways. It watches only the file of the cached function, so a cached kernel would
-survive a change of a helper in another file. It does not tell code that checks array bounds from code that
+survive a change to a helper in another file. It does not distinguish code that checks array bounds from code that
 does not. When processes compile at the same time, it may file code under the wrong signature. And one damaged
-file stops every later start. Here each signature of a kernel has a file of its own, which begins with a checksum over
-its code, the versions of numba and llvmlite, and all sources that the kernel may depend on. A file that is stale, cut
-short or damaged fails the check. It then counts as missing: the kernel is compiled and the file written again. A
-file that cannot be written is done without.
+file makes every later start fail.
+
+Here each signature of a kernel has a file of its own. It begins with a checksum over its code, the versions of numba
+and llvmlite, and all sources that the kernel may depend on. A file that is stale, cut short or damaged fails the
+check. It then counts as missing: the kernel is compiled and the file is written again. Failure to write a file is
+ignored.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ def _imported_names(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _files_of(module: Path, name: str) -> Iterator[Path]:
-    """The files that `from module import name` may read. A package imported as such counts with all its files."""
+    """The files that `from module import name` may read; all files of a package if it is imported as a whole."""
     if not module.is_dir():
         yield module.with_suffix(".py")
     elif name:
@@ -63,7 +65,7 @@ def _files_of(module: Path, name: str) -> Iterator[Path]:
 
 @cache
 def _imports_of(file: Path) -> frozenset[Path]:
-    """The files of its own package and of this one that a file imports, symbolic links followed."""
+    """The files that a file imports from its own package and from this one; symbolic links are followed."""
     packages = {package.name: package.parent for package in (_PACKAGE, _package_of(file))}
     found: set[Path] = set()
     for module, name in _imported_names(file.read_text()):
@@ -111,7 +113,7 @@ class CodeFiles:
         return None
 
     def save(self, key: Any, data: Any) -> None:
-        """Write data under a key, all of it or nothing. A full or read-only disk is no error."""
+        """Write data under a key, all of it or nothing. A full or read-only disk is not an error."""
         code = dumps((key, data))
         path = self._path(key)
         unfinished = path.with_suffix(f".{secrets.token_hex(8)}")
@@ -131,7 +133,7 @@ class CodeFiles:
 
 
 class _DiskCache(FunctionCache):
-    """Numba's cache of one kernel, on files of ours."""
+    """Numba's cache of one kernel, kept in our own files."""
 
     # Raises an error where numba has renamed a method, which would otherwise go unnoticed.
     _OVERRIDDEN = FunctionCache.load_overload, FunctionCache.save_overload
@@ -143,13 +145,13 @@ class _DiskCache(FunctionCache):
         self._cache_file: Any = CodeFiles(Path(self.cache_path), self._impl.filename_base + ending, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Code for a signature; None if it cannot be had from disk."""
+        """The code for a signature; None if it cannot be read from disk."""
         with suppress(Exception):
             return super().load_overload(sig, target_context)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep code for a signature if the disk allows it."""
+        """Save the code for a signature, if the disk allows it."""
         with suppress(OSError):
             super().save_overload(sig, data)
 

@@ -19,7 +19,7 @@ _MESSAGES: list[str] = []
 
 
 def _fault(message: str) -> int:
-    """The number of a kind of fault; the message is filled in with a pile, a value and one more number."""
+    """Register a kind of fault and return its number. The message is filled in with a pile and two values."""
     _MESSAGES.append(message)
     return len(_MESSAGES) - 1
 
@@ -52,7 +52,7 @@ _ROOM = 64
 
 @kernel
 def add_fault(faults: np.ndarray, count: int, code: int, pile: int, value: int, other: int) -> int:
-    """Add a fault, while there is room; how many there are now."""
+    """Add a fault if there is room; return how many there are now."""
     if count == len(faults):
         return count
     faults[count, 0] = code
@@ -64,7 +64,7 @@ def add_fault(faults: np.ndarray, count: int, code: int, pile: int, value: int, 
 
 @kernel
 def find_size_faults(states: np.ndarray, i: int, faults: np.ndarray) -> int:
-    """Find piles of impossible sizes, which must not be read beyond their room."""
+    """Find piles of impossible sizes; reading such a pile could go beyond its array."""
     count = 0
     for column in range(N_COLUMNS):
         height, face_down = int(states[i]["height"][column]), int(states[i]["face_down"][column])
@@ -120,7 +120,7 @@ def is_unseen(states: np.ndarray, i: int, pile: int, index: int) -> bool:
 
 @kernel
 def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> int:
-    """Find missing cards; if cards are unknown, only check that as many are missing."""
+    """Find missing cards; if some are unknown, only check that as many cards are missing as are unknown."""
     missing = N_CARDS - count_cards(found)
     if unknown > 0:
         return add_fault(faults, count, _UNKNOWN, 0, unknown, missing) if unknown != missing else count
@@ -132,7 +132,7 @@ def find_missing(found: int, unknown: int, faults: np.ndarray, count: int) -> in
 
 @kernel
 def find_card_faults(states: np.ndarray, i: int, may_hide: bool, faults: np.ndarray, count: int) -> int:
-    """Find cards that are missing or there twice, and unknown ones; with `may_hide` unseen places may be unknown."""
+    """Find cards that are missing, duplicate or unknown; with `may_hide`, cards in unseen places may be unknown."""
     found, unknown, misplaced = 0, 0, 0
     for suit in range(N_SUITS):
         found |= (FULL_SUIT >> (N_RANKS - int(states[i]["foundation"][suit]))) << (SUIT_WIDTH * suit)
@@ -169,10 +169,10 @@ def find_run_faults(states: np.ndarray, i: int, rules: RuleParams, faults: np.nd
 
 @kernel
 def find_faults(states: np.ndarray, i: int, rules: RuleParams, may_hide: bool, faults: np.ndarray) -> int:
-    """Write what makes a record impossible; how many faults there are. faults: int64[m, 4], overwritten.
+    """Write what makes a record impossible; return how many faults there are. faults: int64[m, 4], overwritten.
 
     may_hide: whether cards that the player has not seen may be unknown, as in a view. `place`, `row` and
-    `face_up` are not looked at, for they follow from the piles.
+    `face_up` are ignored, because they follow from the piles.
     """
     count = find_size_faults(states, i, faults)
     if count > 0:
@@ -184,10 +184,10 @@ def find_faults(states: np.ndarray, i: int, rules: RuleParams, may_hide: bool, f
 
 
 def faults_of(record: np.ndarray | np.void, rules: Rules, *, may_hide: bool = False) -> list[str]:
-    """What makes a record impossible under the rules, in words; empty for a sound one.
+    """What makes a record impossible under the rules, in words; an empty list if nothing does.
 
     Args:
-        record: one STATE record; `place`, `row` and `face_up` are not looked at.
+        record: one STATE record; `place`, `row` and `face_up` are ignored.
         rules: the rules of its game.
         may_hide: whether cards that the player has not seen may be unknown, as in a view.
     """
@@ -200,7 +200,7 @@ def check_record(record: np.ndarray | np.void, rules: Rules, *, may_hide: bool =
     """Make sure that a record is possible under the rules; the arguments are those of `faults_of`.
 
     Raises:
-        ValueError: it is not; the message gives all reasons.
+        ValueError: it is impossible; the message gives all reasons.
     """
     faults = faults_of(record, rules, may_hide=may_hide)
     if faults:

@@ -18,7 +18,7 @@ from klondike_env.rules import RuleParams
 
 @kernel
 def nearest_wanted(states: np.ndarray, i: int, wanted: int, rules: RuleParams) -> int:
-    """The wanted talon card that takes the fewest draws."""
+    """The card among `wanted` in the talon that the fewest draws reach."""
     size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
     nearest, fewest = N_CARDS, 0
     for place in range(size):
@@ -32,7 +32,7 @@ def nearest_wanted(states: np.ndarray, i: int, wanted: int, rules: RuleParams) -
 
 @kernel
 def next_to_finish(states: np.ndarray, i: int, rules: RuleParams) -> int:
-    """The card that goes to its foundation next: a free one, lowest suit first, else the nearest in the talon."""
+    """The card that goes to its foundation next: a free card, lowest suit first, else the nearest in the talon."""
     wanted = wanted_cards(states, i)
     for free in (column_tops(states, i) & wanted, waste_top(states, i) & wanted):
         for suit in range(N_SUITS):
@@ -44,7 +44,7 @@ def next_to_finish(states: np.ndarray, i: int, rules: RuleParams) -> int:
 
 @kernel
 def finish(states: np.ndarray, i: int, rules: RuleParams, scheme: Scheme) -> None:
-    """Play a decided game to its end; every move of it is counted. The rest of the stock is seen on the way."""
+    """Play a decided game to its end and count every move. The rest of the stock is seen on the way."""
     states[i]["seen_size"] = states[i]["talon_size"]
     while foundation_total(states, i) < N_CARDS:
         card = next_to_finish(states, i, rules)

@@ -1,6 +1,6 @@
-"""How numba is made to inline kernels into their callers. All of it leans on private parts of numba.
+"""How numba is made to inline kernels into their callers. All of this uses private parts of numba.
 
-`klondike_env.engine.jit` tries it once for each release of numba, and does without it where it fails.
+`klondike_env.engine.jit` tries it once for each release of numba, and falls back to plain compilation if it fails.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _InlinedCompiler(Compiler):
 
 # Options of numba.njit for what Python calls: no reference counting, inlined calls, no wrapper for calls from C.
 WHOLE: dict[str, Any] = {"_nrt": False, "forceinline": True, "no_cfunc_wrapper": True}
-# And for what only kernels call, which needs no wrapper for calls from Python either.
+# The same for what only kernels call, which needs no wrapper for calls from Python either.
 INLINED: dict[str, Any] = {**WHOLE, "no_cpython_wrapper": True, "pipeline_class": _InlinedCompiler}
 
 

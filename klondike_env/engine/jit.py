@@ -1,8 +1,8 @@
 """The one decorator for compiled code: `kernel`.
 
 Kernels are compiled without the runtime that allocates memory (`_nrt=False`), so no kernel may create an array: the
-caller passes every buffer. Every kernel is inlined into its callers (`forceinline`). Together they make small
-kernels free. With the runtime, a call would cost 35 to 50 ns for each array argument; without inlining, random
+caller passes every buffer. Every kernel is inlined into its callers (`forceinline`). Together these make calls of
+small kernels free. With the runtime, a call would cost 35 to 50 ns for each array argument; without inlining, random
 play would take two and a half times as long.
 
 Most kernels are called only by other kernels, so each one is compiled in two forms. The *whole* kernel is what Python
@@ -40,14 +40,14 @@ Compile = Callable[[Callable[..., Any]], tuple[Any, ...]]
 
 
 class _Announcer(Listener):
-    """Tells the user, once a process, that kernels are being compiled."""
+    """Tells the user, once per process, that kernels are being compiled."""
 
     def __init__(self) -> None:
         self.kernels: set[Any] = set()
         self.silent = False
 
     def on_start(self, event: Event) -> None:
-        """Numba starts to compile a function, which may be anyone's."""
+        """Called when numba starts to compile a function, which need not be one of ours."""
         kernel = event.data["dispatcher"]
         if self.silent or kernel not in self.kernels:
             return
@@ -57,16 +57,16 @@ class _Announcer(Listener):
         print(f"klondike_env: compiling, up to two minutes; {kept}", file=sys.stderr, flush=True)
 
     def on_end(self, event: Event) -> None:
-        """Nothing to tell."""
+        """Called when numba has compiled a function; there is nothing to tell."""
 
 
 _announcer = _Announcer()
 register("numba:compile", _announcer)
 
 
-# The private parts of numba are imported by the two functions that use them, where the trial sees it fail.
+# The two functions that use private parts of numba import them, so that the trial notices when an import fails.
 def _compile_inlined(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Compile the whole kernel and the inlined one, cached."""
+    """Compile both forms of a kernel, whole and inlined, cached."""
     from klondike_env.engine import disk_cache, inlined
 
     whole = numba.njit(nogil=True, **inlined.WHOLE)(function)
@@ -78,7 +78,7 @@ def _compile_inlined(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _compile_cached(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Compile by plain `njit`, cached."""
+    """Compile with plain `njit`, cached."""
     from klondike_env.engine import disk_cache
 
     (plain,) = _compile_plain(function)
@@ -87,19 +87,19 @@ def _compile_cached(function: Callable[..., Any]) -> tuple[Any, ...]:
 
 
 def _compile_plain(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """Compile by plain `njit`, again in every process."""
+    """Compile with plain `njit`, again in every process."""
     return (numba.njit(nogil=True)(function),)
 
 
 def _multiply(numbers: np.ndarray, factor: int) -> int:
-    """Called in the trial by another kernel."""
+    """A kernel for the trial that another kernel calls."""
     for place in range(len(numbers)):
         numbers[place] *= factor
     return factor
 
 
 def _multiply_twice(numbers: np.ndarray) -> int:
-    """Called in the trial by Python; calls a kernel with a constant and with a variable."""
+    """A kernel for the trial that Python calls; it calls a kernel with a constant and with a variable."""
     return _multiply(numbers, 2) + _multiply(numbers, numbers[0])
 
 
@@ -126,7 +126,7 @@ def _compile() -> Compile:
     for compile_kernel in (_compile_cached,) if plain else (_compile_inlined, _compile_cached):
         try:
             _try_out(compile_kernel)
-        except Exception as error:  # a release of numba that nobody has seen may raise anything
+        except Exception as error:  # an unknown release of numba may raise anything
             failures.append(" ".join(f"{type(error).__name__}: {error}".split()))
         else:
             break
@@ -140,7 +140,7 @@ def _compile() -> Compile:
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` for the engine: no allocation inside, lock released, honest disk cache."""
+    """Compile `function`, which must not allocate memory. The kernel releases the GIL and is cached on disk."""
     if getattr(numba.config, "DISABLE_JIT", False):
         return function
     compiled = _compile()(function)

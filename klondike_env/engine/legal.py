@@ -1,4 +1,4 @@
-"""Legal actions: first as seven sets of cards, one a destination, then as a mask."""
+"""Legal actions: first as a set of cards for each destination, then as a mask."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from klondike_env.engine.queries import (
 from klondike_env.engine.talon import redeals_are_unlimited
 from klondike_env.rules import RuleParams
 
-# `moves: int64[7]`: for each destination of an action the set of cards that may go there, then 1 if
-# the stock action is legal.
+# `moves: int64[7]` holds for each of the six destinations the set of cards that may go there, and last a 1 if
+# the stock action is legal, else 0.
 STOCK_MOVE = N_DESTINATIONS
 N_MOVE_SETS = N_DESTINATIONS + 1
 
 
 @kernel
 def find_card_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, moves: np.ndarray) -> bool:
-    """Write the sets of cards for the six destinations; whether any is not empty. moves: int64[7]."""
+    """Write the sets of cards for the six destinations; return whether a card can be moved. moves: int64[7]."""
     tops = column_tops(states, i)
     talon = playable_talon(states, i, rules, reach)
     extra = talon | (foundation_tops(states, i) if rules.worry_back else 0)
@@ -46,11 +46,10 @@ def find_card_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, m
 
 @kernel
 def find_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, moves: np.ndarray) -> bool:
-    """Write all legal moves; whether a card can be moved. moves: int64[7], overwritten.
+    """Write all legal moves; return whether a card can be moved. moves: int64[7], overwritten.
 
-    Where redeals are unlimited, `reach` leaves nothing to draw for, and the stock action is offered
-    only when no card can be moved. It is offered too when nothing at all is legal, so that the set of
-    legal actions is never empty.
+    With `reach` and unlimited redeals there is nothing to draw for, so the stock action is legal only when no
+    card can be moved. Under any rules it is legal when nothing else is, so that some action is always legal.
     """
     found = find_card_moves(states, i, rules, reach, moves)
     drawing = stock_is_live(states, i, rules) and not (reach and redeals_are_unlimited(rules.redeals))
@@ -60,7 +59,7 @@ def find_moves(states: np.ndarray, i: int, rules: RuleParams, reach: int, moves:
 
 @kernel
 def is_legal(moves: np.ndarray, action: int) -> bool:
-    """Whether an action id is among the moves; ids outside 0..312 are not. moves: int64[7]."""
+    """Whether an action id is among the moves, which no id outside 0..312 is. moves: int64[7]."""
     if action == STOCK_ACTION:
         return moves[STOCK_MOVE] == 1
     if action < 0 or action > STOCK_ACTION:

@@ -16,10 +16,10 @@ from klondike_env.rules import RuleParams
 
 @kernel
 def is_lost(states: np.ndarray, i: int, rules: RuleParams, moves: np.ndarray) -> bool:
-    """Whether no card can be moved with any card that drawing can reach, given that none can be moved now.
+    """Whether drawing reaches no card that can be moved; the caller knows that no card can be moved now.
 
-    While an unseen card can be drawn the game is not lost, so hidden cards are never read. moves:
-    int64[7], used as scratch and left as it was: without moves of cards.
+    A game with an unseen card in the stock is not lost, so hidden cards are never read. moves: int64[7], used as
+    scratch; its sets of cards are empty before and after.
     """
     if int(states[i]["seen_size"]) < int(states[i]["talon_size"]):
         return False

@@ -1,7 +1,7 @@
 """Questions about a position: what lies where, and what could be done with it.
 
 Every kernel takes `(states, i)`, reads record i of `states: STATE[n]` and changes nothing. Sets of cards
-are those of `klondike_env.engine.card_sets`. A view may be asked too, whose unseen cards are never read.
+are those of `klondike_env.engine.card_sets`. The record may be a view, because unseen cards are never read.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def column_tops(states: np.ndarray, i: int) -> int:
 
 @kernel
 def run_head(states: np.ndarray, i: int, column: int) -> int:
-    """The set that holds the first face-up card of a column; empty when the column is."""
+    """The set that holds the first face-up card of a column; empty if the column is empty."""
     bit = bit_of(int(states[i]["columns"][column, int(states[i]["face_down"][column])]))
     return bit if int(states[i]["height"][column]) > 0 else 0
 
@@ -101,7 +101,7 @@ def foundation_tops(states: np.ndarray, i: int) -> int:
 
 @kernel
 def wanted_cards(states: np.ndarray, i: int) -> int:
-    """The set of cards that the foundations take next."""
+    """The set of cards that the foundations take next, wherever they lie."""
     cards = 0
     for suit in range(N_SUITS):
         cards |= ((1 << int(states[i]["foundation"][suit])) & FULL_SUIT) << (SUIT_WIDTH * suit)
@@ -128,14 +128,14 @@ def may_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
 
 @kernel
 def stock_is_live(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the stock action does something: a card to draw, or a redeal left for the waste."""
+    """Whether the stock action does something: there is a card to draw, or a waste that may be redealt."""
     size = int(states[i]["talon_size"])
     return int(states[i]["waste_size"]) < size or (size > 0 and may_redeal(states, i, rules))
 
 
 @kernel
 def can_pass(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Whether the whole talon is seen and a redeal is left, so that known cards can be reached through it."""
+    """Whether the player has seen the whole talon and a redeal is left, so that a redeal brings known cards only."""
     return int(states[i]["seen_size"]) == int(states[i]["talon_size"]) and may_redeal(states, i, rules)
 
 
@@ -148,7 +148,7 @@ def waste_card(states: np.ndarray, i: int) -> int:
 
 @kernel
 def waste_top(states: np.ndarray, i: int) -> int:
-    """The set that holds the waste's top card; empty when the waste is."""
+    """The set that holds the top card of the waste; empty if the waste is empty."""
     card = waste_card(states, i)
     return bit_of(card) if card != NO_CARD else 0
 
@@ -166,7 +166,7 @@ def talon_cards(states: np.ndarray, i: int, places: int) -> int:
 
 @kernel
 def playable_talon(states: np.ndarray, i: int, rules: RuleParams, reach: int) -> int:
-    """The talon cards that can be played: the waste's top, and with `reach` every seen card that drawing can reach."""
+    """The set of playable talon cards: the waste's top, and with `reach` every seen card that drawing can reach."""
     if not reach:
         return waste_top(states, i)
     size, waste, seen = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["seen_size"])
@@ -181,6 +181,6 @@ def playable_talon(states: np.ndarray, i: int, rules: RuleParams, reach: int) ->
 def is_decided(states: np.ndarray, i: int, rules: RuleParams) -> bool:
     """Whether nothing is face down and every talon card is free.
 
-    Such a game is won, because the lowest card still out is always free.
+    Such a game is as good as won, because the lowest card that is not on a foundation is always free.
     """
     return talon_is_free(int(states[i]["talon_size"]), rules) and face_down_total(states, i) == 0

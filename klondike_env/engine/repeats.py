@@ -1,11 +1,11 @@
 """Positions visited since the last progress, and the moves that would lead back to one.
 
-A position is named by a 64-bit key: the columns as a set, the foundations, the waste size, and the redeals
-used where they are limited. What the talon holds and which cards are face down need no terms: to take a card
-out of the talon or to turn one up is progress, and progress empties the list of visited positions.
+A position is identified by a 64-bit key of the columns in any order, the foundations, the waste size, and the
+redeals used where they are limited. The key needs no terms for the contents of the talon or for which cards are face
+down: taking a card out of the talon or turning one up is progress, and progress empties the list of visited positions.
 
-The key is a sum of one term for each card, of the card and what it lies on, so that the key after a
-move differs by two terms and does not depend on the order of columns.
+The key is a sum with one term for each card outside the talon. A term depends on the card and on what it lies on, so a
+move changes two terms at most, and the order of the columns does not matter.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _PLACES = 64
 
 
 class History(NamedTuple):
-    """Where game i has been since its last progress."""
+    """The positions that game i has visited since its last progress."""
 
-    keys: np.ndarray  # uint64[n, capacity]: row i begins with the keys of the positions that it has visited
-    size: int  # how many they are
-    now: np.uint64  # the key of the position that it is in
+    keys: np.ndarray  # uint64[n, capacity]: row i begins with the keys of its visited positions
+    size: int  # how many visited positions there are
+    now: np.uint64  # the key of the current position
 
 
 @kernel
@@ -58,7 +58,7 @@ def talon_term(waste: int, redeals: int, rules: RuleParams) -> np.uint64:
 
 @kernel
 def layout_key(states: np.ndarray, i: int) -> np.uint64:
-    """The part of a position's key that tells the columns and the foundations."""
+    """The part of a position's key that describes the columns and the foundations."""
     key = np.uint64(0)
     for column in range(N_COLUMNS):
         below = _ON_FLOOR
@@ -89,7 +89,7 @@ def lies_on(states: np.ndarray, i: int, card: int) -> int:
 
 @kernel
 def will_lie_on(card: int, destination: int) -> int:
-    """What a card lies on after a move."""
+    """What a card will lie on after a move to a destination."""
     if destination == TO_FOUNDATION:
         return _ON_FOUNDATION
     return _ON_FLOOR if destination == TO_GAP else card_at(rank_of(card) + 1, destination - ONTO_SUIT)
@@ -97,7 +97,7 @@ def will_lie_on(card: int, destination: int) -> int:
 
 @kernel
 def is_progress(states: np.ndarray, i: int, card: int, destination: int) -> bool:
-    """Whether moving a card is progress: out of the talon, off a face-down card, or a new best of the foundations."""
+    """Whether a move is progress: out of the talon, off a face-down card, or to more foundation cards than ever."""
     place, row = int(states[i]["place"][card]), int(states[i]["row"][card])
     if place == TALON:
         return True
@@ -110,7 +110,7 @@ def is_progress(states: np.ndarray, i: int, card: int, destination: int) -> bool
 def was_visited(history: History, i: int, key: np.uint64) -> bool:
     """Whether the key is among those of game i."""
     found = False
-    for k in range(history.size):  # without an early end, so that it runs on several keys at once
+    for k in range(history.size):  # no early exit, so that the compiler can compare several keys at once
         found |= history.keys[i, k] == key
     return found
 
@@ -129,7 +129,7 @@ def stock_repeats(states: np.ndarray, i: int, rules: RuleParams, history: Histor
 
 @kernel
 def fresh_cards(states: np.ndarray, i: int, cards: int, destination: int, history: History) -> int:
-    """Those of a set of cards whose move to `destination` leads to no visited position."""
+    """The cards of a set whose move to `destination` does not lead back to a visited position."""
     fresh = cards
     while cards != 0:
         bit = lowest_bit(cards)
@@ -144,7 +144,7 @@ def fresh_cards(states: np.ndarray, i: int, cards: int, destination: int, histor
 
 @kernel
 def prune_repeats(states: np.ndarray, i: int, rules: RuleParams, history: History, moves: np.ndarray) -> bool:
-    """Take the repeating moves out; whether any are left. moves: int64[7], changed in place."""
+    """Remove the moves that lead back; return whether any are left. moves: int64[7], changed in place."""
     if history.size <= 1:
         return True  # only the position itself was visited, and every move changes it
     if moves[STOCK_MOVE] and stock_repeats(states, i, rules, history):
@@ -158,7 +158,7 @@ def prune_repeats(states: np.ndarray, i: int, rules: RuleParams, history: Histor
 
 @kernel
 def remember(keys: np.ndarray, i: int, count: int, now: np.uint64) -> History:
-    """Add the position now to the `count` visited ones of game i. keys: uint64[n, capacity]."""
+    """Add the current position to the `count` visited positions of game i. keys: uint64[n, capacity]."""
     history = History(keys, count, now)
     if was_visited(history, i, now):
         return history

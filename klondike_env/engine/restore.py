@@ -1,4 +1,4 @@
-"""Going on from records that come from elsewhere: where the cards are, and whether the game is over."""
+"""Preparing records from elsewhere to be played on: where each card is, and whether the game is over."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from klondike_env.engine.state import FOUNDATION, HIDDEN_PLACE, N_COLUMNS, TALON
 
 @kernel
 def index_cards(states: np.ndarray, i: int) -> None:
-    """Write where each card is and which are face up, as the piles say; unseen cards are nowhere.
+    """Write where each card is and which cards are face up, as the piles say.
 
-    Unused places are cleared.
+    Unseen cards get HIDDEN_PLACE. Unused places of the piles are cleared.
     """
     states[i]["place"][:] = HIDDEN_PLACE
     states[i]["row"][:] = 0
@@ -50,7 +50,7 @@ def index_records(states: np.ndarray) -> None:
 
 @kernel
 def settle_records(states: np.ndarray, packed: np.ndarray, moves: np.ndarray) -> None:
-    """Write how each game stands. states: STATE[n], changed in place; packed: the setup; moves: int64[7], scratch."""
+    """Write the outcome of each game. states: STATE[n], changed in place; packed: a setup; moves: int64[7], scratch."""
     setup = unpack(packed)
     for i in range(len(states)):
         settle(states, i, setup, moves)

@@ -1,4 +1,4 @@
-"""Uniformly random legal actions for a batch, drawn from the sets of moves and not from the masks."""
+"""Uniformly random legal actions for a batch, drawn from the sets of moves instead of the masks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from klondike_env.engine.legal import STOCK_MOVE
 
 @kernel
 def count_moves(moves: np.ndarray) -> int:
-    """How many cards may go to each destination, eight bits a destination. moves: int64[7]."""
+    """How many cards may go to each destination, packed into eight bits for each. moves: int64[7]."""
     counts = 0
     for destination in range(N_DESTINATIONS):
         counts |= count_cards(int(moves[destination])) << (8 * destination)
@@ -27,7 +27,7 @@ def add_counts(counts: int) -> int:
 
 @kernel
 def nth_legal(moves: np.ndarray, counts: int, n: int) -> int:
-    """The n-th legal action, n from 0, in a fixed order."""
+    """The n-th legal action in a fixed order, counted from 0."""
     for destination in range(N_DESTINATIONS):
         count = (counts >> (8 * destination)) & 0xFF
         if n < count:

@@ -3,8 +3,8 @@
     b"KLONDIKE"  format  conditions' length  conditions  game  visited positions  checksum
     8 bytes      uint16  uint16              JSON        SAVED uint64 each        CRC-32
 
-All numbers are little-endian. The conditions are the rules and options that a game depends on. A game can
-be restored only under the same conditions.
+All numbers are little-endian. The conditions are the rules and options of the game. A game can be
+restored only under the same conditions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from klondike_env.engine.state import STATE
 
-FORMAT = 1  # of the bytes; raised whenever older bytes would be misread
+FORMAT = 1  # of the bytes; raised with every change that would misread older bytes
 _MAGIC = b"KLONDIKE"
 _NUMBER = np.dtype("<u2")
 _KEY = np.dtype("<u8")
@@ -49,7 +49,7 @@ class SavedGame(NamedTuple):
 
 
 def write_header(conditions: dict[str, Any]) -> bytes:
-    """What the bytes of every game under these conditions begin with."""
+    """The first bytes of every saved game under these conditions."""
     text = json.dumps(conditions).encode()
     return _MAGIC + _NUMBER.type(FORMAT).tobytes() + _NUMBER.type(len(text)).tobytes() + text
 
@@ -67,10 +67,10 @@ def write_game(game: SavedGame, header: bytes) -> bytes:
 
 
 def read_game(state: Any, header: bytes) -> SavedGame:
-    """The game of some bytes.
+    """The game that some bytes hold.
 
     Raises:
-        ValueError: they are damaged, or were saved in another format or under other conditions.
+        ValueError: the bytes are damaged, or were saved in another format or under other conditions.
     """
     if not isinstance(state, bytes | bytearray | memoryview):
         raise ValueError(f"state is {state!r}; allowed: the bytes of get_state")
@@ -99,7 +99,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _difference(content: bytes, header: bytes) -> str:
-    """In what the beginning of a saved game differs from the header that is expected."""
+    """How the beginning of a saved game differs from the expected header."""
     start = len(_MAGIC)
     saved_format = int.from_bytes(content[start : start + 2], "little")
     if saved_format != FORMAT:

@@ -1,4 +1,4 @@
-"""What an action earns: points and shaping, both worked out from what has changed on the table."""
+"""What an action earns: points and shaping, both computed from what has changed on the table."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ def add_points(states: np.ndarray, i: int, points: float, scheme: Scheme) -> Non
 
 @kernel
 def pay_stake(states: np.ndarray, i: int, scheme: Scheme) -> None:
-    """Pay the stake, unless it has been paid: the score cannot return to 0, because 52 is no multiple of 5."""
+    """Pay the stake unless it was paid before. A paid score is never 0 again, because 52 is not a multiple of 5."""
     if scheme.stake != 0.0 and int(states[i]["score"]) == 0:
         add_points(states, i, scheme.stake, scheme)
 
 
 @kernel
 def play(states: np.ndarray, i: int, action: int, rules: RuleParams, scheme: Scheme) -> bool:
-    """Play a legal action and add its points; whether it is progress.
+    """Play a legal action and add its points; return whether it is progress.
 
-    The points of a redeal that the action implies are added before those of the action.
+    If the action implies a redeal, the points of the redeal are added first.
     """
-    if scheme.to_foundation == 0.0:  # there is no score at all
+    if scheme.to_foundation == 0.0:  # the scheme has no points
         return apply(states, i, action, rules)
     pay_stake(states, i, scheme)
     foundation, face_down = foundation_total(states, i), face_down_total(states, i)

@@ -1,8 +1,8 @@
-"""What stays fixed while games are played: the rules, how games are offered and ended, what is paid for what.
+"""What stays fixed while games are played: the rules, the options, and the reward scheme.
 
-From Python it travels as one packed array, because passing nested tuples costs microseconds a call. `pack`
-writes the fields one after another, and `unpacker` generates the kernel that reads them in the same order;
-so a field has its place by its name alone.
+Python passes it to kernels as one packed array, because passing nested tuples costs microseconds a call. `pack`
+writes the fields one after another, and `unpacker` generates the kernel that reads them in the same order.
+So no code depends on the index of a field.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NO_LIMIT = -1
 
 
 class Options(NamedTuple):
-    """How games are offered and ended, as plain integers for kernels."""
+    """Which actions games offer and when games end, as plain integers for kernels."""
 
     reach: int  # 1: every seen talon card that drawing can reach is offered as a direct play
     no_repeats: int  # 1: actions that lead back to a position visited since the last progress are masked
@@ -31,15 +31,15 @@ class Options(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """A reward scheme: what is paid for what. All are floats so that kernels see one type."""
+    """A reward scheme: what each event pays. All fields are floats, so that kernels see one type."""
 
     win: float = 0.0  # once, when the game is won
     foundation_potential: float = 0.0  # shaping potential of each card on the foundations
     face_up_potential: float = 0.0  # shaping potential of each of the 21 face-down cards that was turned up
     waste_to_column: float = 0.0  # points for a card from the waste to a column
-    to_foundation: float = 0.0  # points for a card to a foundation; 0 only where there are no points at all
+    to_foundation: float = 0.0  # points for a card to a foundation; 0 only in schemes without any points
     turn_up: float = 0.0  # points for turning a card up
-    worry_back: float = 0.0  # points for a card taken back from a foundation
+    worry_back: float = 0.0  # points for a card moved back from a foundation
     redeal: float = 0.0  # points for a redeal when cards are drawn one at a time
     stake: float = 0.0  # points paid once, on the first accepted action
     floored: float = 0.0  # 1.0 when the total of the points never falls below 0
@@ -54,7 +54,7 @@ class Setup(NamedTuple):
 
 
 def pack(value: Any) -> np.ndarray:
-    """All numbers of a named tuple, and of those in it, in order: float64[k]."""
+    """All numbers of a named tuple, nested tuples included, in order: float64[k]."""
 
     def numbers(value: Any) -> Iterator[float]:
         if isinstance(value, tuple):
@@ -67,14 +67,14 @@ def pack(value: Any) -> np.ndarray:
 
 
 def unpacker(kind: type) -> Callable[[np.ndarray], Any]:
-    """A kernel that makes a named tuple of a packed array; inverse of `pack`.
+    """Make a kernel that turns a packed array into a named tuple; the inverse of `pack`.
 
-    It is written out as source, `Setup(RuleParams(int(packed[0]), ...), ...)`, because kernels cannot loop over
-    fields of several types. The cache takes it for code of the module that defines the type, so it is compiled
-    anew when the type changes.
+    The kernel is generated as source, `Setup(RuleParams(int(packed[0]), ...), ...)`, because kernels cannot loop over
+    fields of several types. To the cache it belongs to the module that defines the type, so it is compiled again
+    when the type changes.
 
     Args:
-        kind: a type made by `NamedTuple`, whose fields are ints, floats and other such types.
+        kind: a `NamedTuple` class, whose fields are ints, floats and other such classes.
     """
     places, types = count(), {"int": int, "float": float}
 

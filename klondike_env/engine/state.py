@@ -1,7 +1,7 @@
 """The state of a game: one record of a structured array, field by field.
 
 A batch of games is an array `states: STATE[n]`; kernels take `(states, i)` and read one record.
-To copy a record is to copy a game.
+Copying a record copies the game.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COLUMN_ROOM = 24
 TALON_SIZE = 24
 N_FACE_DOWN = 21
 
-# Values of `place` beside the columns 0 to 6.
+# Values of `place` besides the columns 0 to 6.
 FOUNDATION = 7
 TALON = 8
 HIDDEN_PLACE = 9  # only in views: the player does not know where the card is
@@ -36,15 +36,15 @@ STATE = np.dtype(
         ("foundation", np.uint8, (N_SUITS,)),  # 0..13 cards on the suit's foundation
         ("talon_size", np.uint8),  # 0..24 cards in waste and stock together
         ("waste_size", np.uint8),  # 0..talon_size of them in the waste; the last of these can be played
-        ("seen_size", np.uint8),  # the player has seen talon[:seen_size]; waste_size..talon_size
-        ("place", np.uint8, (N_CARDS,)),  # where each card is: column 0..6, FOUNDATION or TALON
+        ("seen_size", np.uint8),  # waste_size..talon_size; the player has seen talon[:seen_size]
+        ("place", np.uint8, (N_CARDS,)),  # where each card is: column 0..6, FOUNDATION, TALON or HIDDEN_PLACE
         ("row", np.uint8, (N_CARDS,)),  # its index in the column; 0 elsewhere
         ("face_up", np.int64),  # the set of face-up column cards, see klondike_env.engine.card_sets
         ("outcome", np.uint8),  # PLAYING, WON, LOST, STALLED or TRUNCATED
         ("best_foundation", np.uint8),  # 0..52, the most cards the foundations have held in this game
         ("redeals_used", np.uint16),  # redeals made, saturating at 65535
         ("since_progress", np.int32),  # environment steps in a row without progress
-        ("moves", np.int32),  # every action, and each draw and redeal that an action implies
+        ("moves", np.int32),  # accepted actions, and each draw and redeal that an action implies
         ("steps", np.int32),  # environment steps taken, refused ones included; 0 in a fresh game
         ("score", np.int32),  # running total of the points of a scoring scheme; 0 where there are none
     ],
@@ -53,5 +53,5 @@ STATE = np.dtype(
 
 
 def new_states(n: int) -> np.ndarray:
-    """An array of `n` blank records, STATE[n], to be filled by a deal kernel."""
+    """An array of `n` blank records, STATE[n], for kernels to fill."""
     return np.zeros(n, dtype=STATE)

@@ -1,11 +1,11 @@
-"""The talon: drawing, redealing, and which of its cards can be reached.
+"""The talon: drawing, redealing, and which talon cards can be reached.
 
 `talon[:waste_size]` is the waste, `talon[waste_size:talon_size]` the stock in order of drawing. So a draw
 moves the border between them forward, and a redeal moves it back to 0.
 
-Every question about drawing is answered here, over plain numbers: the size of the talon and of the waste,
-how much of the talon was seen, the draw count. A place is an index into the talon, and a set of places has one bit
-for each. `klondike_env.engine.queries` asks them of a record. The kernels here that take a record change it.
+Every question about drawing is answered here from plain numbers: the size of the talon and of the waste, how many
+talon cards were seen, the draw count. A place is an index into the talon, and a set of places has one bit for each.
+`klondike_env.engine.queries` asks these questions about a record. The kernels here that take a record change it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from klondike_env.rules import MAX_DRAW_COUNT, UNLIMITED, RuleParams
 
 _MAX_REDEALS_COUNTED = 65535
 
-# _WHOLE_DRAWS[draw_count]: the places where draws of so many cards end, from the start of a full talon.
+# _WHOLE_DRAWS[draw_count]: the set of places where draws of `draw_count` cards end, from the start of a full talon.
 _WHOLE_DRAWS = np.array(
     [0]
     + [
@@ -49,23 +49,23 @@ def talon_is_free(size: int, rules: RuleParams) -> bool:
 
 @kernel
 def draws_for(cards: int, draw_count: int) -> int:
-    """Draws that turn `cards` cards of the stock."""
+    """How many draws turn `cards` cards of the stock."""
     return (cards + draw_count - 1) // draw_count
 
 
 @kernel
 def comes_up(ahead: int, left: int, draw_count: int) -> bool:
-    """Whether drawing makes a card the waste's top: the `ahead`-th, from 1, of a stock of `left` cards.
+    """Whether drawing brings the `ahead`-th card, counted from 1, of a stock of `left` cards to the waste's top.
 
-    The last card always comes up, for the last draw may be short. With the size of the waste as `ahead` and
-    that of the talon as `left` it says whether whole draws from the start of a pass make the waste.
+    The last card always comes up, because the last draw may be short. Called with the size of the waste and that of the
+    talon, it tells whether draws from the start of a pass can produce this waste.
     """
     return ahead % draw_count == 0 or ahead == left
 
 
 @kernel
 def draw_stops(size: int, waste: int, draw_count: int) -> int:
-    """The set of places whose cards drawing brings to the waste's top, before a redeal; `comes_up` for all at once."""
+    """The set of stock places that draws before a redeal bring to the waste's top: `comes_up` for all at once."""
     stock = (1 << size) - (1 << waste)
     last = (1 << size) >> 1
     return ((int(_WHOLE_DRAWS[draw_count]) << waste) | last) & stock
@@ -94,7 +94,7 @@ def needs_redeal(size: int, waste: int, place: int, draw_count: int) -> bool:
 
 @kernel
 def draws_to(size: int, waste: int, place: int, draw_count: int) -> int:
-    """Stock actions, a redeal among them if need be, that make the card at a place the waste's top."""
+    """How many stock actions, a redeal included if needed, bring the card at a place to the waste's top."""
     if needs_redeal(size, waste, place, draw_count):
         return draws_for(size - waste, draw_count) + 1 + draws_for(place + 1, draw_count)
     return draws_for(place + 1 - waste, draw_count)
@@ -108,7 +108,7 @@ def count_redeal(states: np.ndarray, i: int) -> None:
 
 @kernel
 def draw_or_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
-    """Draw, or redeal when the stock is empty; whether a card was seen for the first time."""
+    """Draw, or redeal when the stock is empty; return whether a card was seen for the first time."""
     size, waste, seen = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["seen_size"])
     if waste == size:
         states[i]["waste_size"] = 0
@@ -131,7 +131,7 @@ def find_in_talon(states: np.ndarray, i: int, card: int) -> int:
 
 @kernel
 def take_from_talon(states: np.ndarray, i: int, card: int, rules: RuleParams) -> None:
-    """Remove a reachable card; the draws that bring it to the waste's top are made and counted as moves."""
+    """Remove a reachable card; first make the draws that bring it to the waste's top, and count them as moves."""
     size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
     place = find_in_talon(states, i, card)
     states[i]["moves"] += draws_to(size, waste, place, rules.draw_count)
@@ -147,7 +147,7 @@ def take_from_talon(states: np.ndarray, i: int, card: int, rules: RuleParams) ->
 
 @kernel
 def look_through(states: np.ndarray, i: int, rules: RuleParams) -> None:
-    """Turn over the whole stock once and redeal it: every talon card is seen, the waste is empty."""
+    """Draw the whole stock once and redeal: every talon card is then seen, and the waste is empty."""
     size = int(states[i]["talon_size"])
     if size > 0:
         states[i]["moves"] += draws_for(size - int(states[i]["waste_size"]), rules.draw_count) + 1

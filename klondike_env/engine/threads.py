@@ -1,4 +1,4 @@
-"""Kernels on slices of a batch, each slice in its own thread. Kernels release the interpreter's lock."""
+"""Kernels run on slices of a batch, each slice in its own thread, because they release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ALL_ROWS = slice(None)
 
 
 class _Call:
-    """A call that another thread makes; futures of the standard library cost several times as much."""
+    """A call that another thread makes; a future of the standard library costs several times as much."""
 
     def __init__(self, work: Callable[[slice], Any], rows: slice) -> None:
         self._work, self._rows = work, rows
@@ -29,7 +29,7 @@ class _Call:
             self._answer.put((None, error))
 
     def result(self) -> Any:
-        """Wait for what it returns, or raise what it raised."""
+        """Wait for the call; return what it returned, or raise what it raised."""
         result, error = self._answer.get()
         if error is not None:
             raise error
@@ -38,7 +38,7 @@ class _Call:
 
 @cache
 def _helper(number: int) -> SimpleQueue[_Call]:
-    """The calls that one of the threads beside the calling ones makes, one after another."""
+    """The queue of a helper thread, which makes the queued calls one after another."""
     calls: SimpleQueue[_Call] = SimpleQueue()
 
     def work() -> None:
@@ -54,7 +54,7 @@ if hasattr(os, "register_at_fork"):  # a forked process has none of its parent's
 
 
 def rows_of(arrays: tuple[np.ndarray, ...], rows: slice) -> Any:
-    """Some rows of arrays. All rows are the arrays themselves: in the step of a single game a view costs too much."""
+    """Some rows of each array. For all rows it is the array itself, as a view would slow down single games."""
     return arrays if rows is ALL_ROWS else tuple(array[rows] for array in arrays)
 
 
@@ -62,9 +62,9 @@ def run_sliced(threads: int, n: int, work: Callable[[slice], Any]) -> list[Any]:
     """Do `work` on slices of `n` rows.
 
     Args:
-        threads: how many slices, and threads that work on them, 1 or more.
+        threads: number of slices, each with a thread of its own, 1 or more.
         n: number of rows.
-        work: must work on each row by itself.
+        work: called with each slice; the result for a row must not depend on other rows.
 
     Returns:
         What `work` returned for each slice.

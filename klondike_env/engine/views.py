@@ -11,7 +11,7 @@ from klondike_env.engine.state import HIDDEN_PLACE, N_COLUMNS
 
 @kernel
 def hide_card(states: np.ndarray, i: int, card: int) -> None:
-    """Forget where a card is, if it is known."""
+    """Overwrite where a card is, unless the card is UNSEEN already."""
     if card != UNSEEN:
         states[i]["place"][card] = HIDDEN_PLACE
         states[i]["row"][card] = 0

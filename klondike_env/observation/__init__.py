@@ -1,15 +1,15 @@
 """The observation: everything a player with perfect memory knows, and nothing else.
 
-An observation is a row of values, uint8: `N_CARD_FIELDS` for each of the 52 cards in order of their
-ids, then those of `TABLE_FIELDS`. It comes in three forms:
+An observation is a row of uint8 values: `N_CARD_FIELDS` values for each of the 52 cards in order of their
+ids, then the values of `TABLE_FIELDS`. It comes in three forms:
 
 - "flat": float32[N_VALUES] in [0, 1], every value divided by its highest value;
 - "cards": {"cards": uint8[52, N_CARD_FIELDS], "table": uint8[N_TABLE_VALUES]};
 - "dict": the same with "action_mask": int8[313].
 
-The tables in `fields` are the one description of the values; spaces and documentation come from them, and
-`describe(index)` tells what a value of the flat form means. With `thoughtful` the hidden cards are shown
-too ("thoughtful solitaire"); masks do not change.
+The tables in `fields` define the values. Spaces and documentation are generated from them, and `describe(index)`
+tells what a value of the flat form means. With `thoughtful` the hidden cards are shown too ("thoughtful
+solitaire"); masks do not change.
 """
 
 from klondike_env.observation.fields import (

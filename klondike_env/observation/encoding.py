@@ -1,7 +1,7 @@
-"""Writing observations: whole, or only what a step has changed.
+"""Writing observations: from scratch, or only what a step has changed.
 
-Both ways write values scaled by `scales`: ones for the forms of values, one over the highest value for
-the flat form. Values and scales have one dtype and N_VALUES places for each game.
+Every value is written multiplied by its scale. Scales are 1 for the forms "cards" and "dict", and 1 / highest value
+for "flat". A game has N_VALUES values; values and scales have the same dtype.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from klondike_env.rules import RuleParams
 
 
 class ObserverSetup(NamedTuple):
-    """All that stays fixed while games are observed; from Python it travels packed."""
+    """What stays fixed while games are observed; Python passes it packed."""
 
     setup: Setup
     thoughtful: int  # 1: hidden cards are shown
@@ -71,7 +71,7 @@ class Output(NamedTuple):
     """The observation of one game that is being written."""
 
     values: np.ndarray  # [N_VALUES]
-    scales: np.ndarray  # [N_VALUES] of the same dtype: what each value is multiplied with
+    scales: np.ndarray  # [N_VALUES] of the same dtype: what each value is multiplied by
     thoughtful: int
 
 
@@ -86,13 +86,13 @@ def put(out: Output, k: int, value: int) -> None:
 
 @kernel
 def put_field(out: Output, first: int, field: int, value: int) -> None:
-    """Write one value of the card whose values start at `first`, scaled; all cards have the scales of the first."""
+    """Write one value, scaled, of the card whose values start at `first`; the scales of all cards are the same."""
     out.values[first + field] = out.scales.dtype.type(value) * out.scales[field]
 
 
 @kernel
 def begin_card(card: int, place: int, out: Output) -> int:
-    """Clear the values of a seen card and mark where it is; the index of its first value."""
+    """Clear the values of a card and mark where it is; return the index of its first value."""
     first = card * N_CARD_FIELDS
     for k in range(first, first + N_CARD_FIELDS):
         out.values[k] = 0
@@ -109,7 +109,7 @@ def encode_foundation(states: np.ndarray, i: int, suit: int, start: int, out: Ou
 
 @kernel
 def encode_first(states: np.ndarray, i: int, column: int, row: int, under: int, out: Output) -> None:
-    """Write the values of a column card that lies on no face-up card; `under` is 1 + the card it lies on, or 0."""
+    """Write the values of a column card with no face-up card under it; `under` is 1 + the card under it, or 0."""
     card, height = int(states[i]["columns"][column, row]), int(states[i]["height"][column])
     is_down = row < int(states[i]["face_down"][column])
     first = begin_card(card, CARD_FACE_DOWN if is_down else CARD_TABLEAU, out)
@@ -121,7 +121,7 @@ def encode_first(states: np.ndarray, i: int, column: int, row: int, under: int, 
 
 @kernel
 def encode_run(states: np.ndarray, i: int, column: int, start: int, out: Output) -> None:
-    """Write the values of a column's cards from row `start` on, all of which lie on face-up cards."""
+    """Write the values of a column's cards from row `start` on; all of these lie on face-up cards."""
     height = int(states[i]["height"][column])
     below = int(states[i]["columns"][column, start - 1])
     for row in range(start, height):
@@ -135,7 +135,7 @@ def encode_run(states: np.ndarray, i: int, column: int, start: int, out: Output)
 
 @kernel
 def encode_column(states: np.ndarray, i: int, column: int, out: Output) -> None:
-    """Write the values of a column's face-up cards, and in thoughtful mode of those face down."""
+    """Write the values of a column's face-up cards, and in thoughtful mode of its face-down cards."""
     if int(states[i]["height"][column]) == 0:
         return
     head = int(states[i]["face_down"][column])
@@ -159,11 +159,12 @@ def put_reach(first: int, on_top: int, draws: int, before_redeal: int, after_red
 
 @kernel
 def encode_reach(states: np.ndarray, i: int, rules: RuleParams, out: Output) -> None:
-    """Write which of the talon's seen cards can be reached, and how; `draws_to` for all of them in one loop."""
+    """Write which seen talon cards can be reached, and how; like `draws_to`, but for all of them in one loop."""
     size, waste, draw_count = int(states[i]["talon_size"]), int(states[i]["waste_size"]), rules.draw_count
     now = draw_stops(size, waste, draw_count)
     later = draw_stops(size, 0, draw_count) if waste > 0 and can_pass(states, i, rules) else 0
-    draws_now, draws_later = 1, draws_for(size - waste, draw_count) + 2  # the next draw of this pass, and of the next
+    # Stock actions to the next place where a draw of this pass ends, and to that of the pass after a redeal.
+    draws_now, draws_later = 1, draws_for(size - waste, draw_count) + 2
     for place in range(int(states[i]["seen_size"])):
         on_top = 1 if place == waste - 1 else 0
         stops_now, stops_later = (now >> place) & 1, (later >> place) & 1
@@ -177,13 +178,13 @@ def encode_reach(states: np.ndarray, i: int, rules: RuleParams, out: Output) -> 
 
 @kernel
 def known_talon(states: np.ndarray, i: int, thoughtful: int) -> int:
-    """How many cards of the talon are shown."""
+    """How many talon cards are shown."""
     return int(states[i]["talon_size"]) if thoughtful else int(states[i]["seen_size"])
 
 
 @kernel
 def encode_talon(states: np.ndarray, i: int, start: int, stop: int, draw_count: int, out: Output) -> None:
-    """Write where the talon's cards from index `start` to before `stop` lie."""
+    """Write where the talon cards from index `start` up to, but not including, `stop` lie."""
     phase = start % draw_count
     under = int(states[i]["talon"][start - 1]) + 1 if start > 0 else 0
     for index in range(start, stop):
@@ -213,7 +214,7 @@ def encode_face_down(states: np.ndarray, i: int, out: Output) -> None:
 
 @kernel
 def encode_table(states: np.ndarray, i: int, setup: Setup, out: Output) -> None:
-    """Write the values of the table, but for those of columns and rules."""
+    """Write the values of the table, except for those of the columns and the rules."""
     rules = setup.rules
     size, waste = int(states[i]["talon_size"]), int(states[i]["waste_size"])
     unlimited = redeals_are_unlimited(rules.redeals)
@@ -231,7 +232,7 @@ def encode_table(states: np.ndarray, i: int, setup: Setup, out: Output) -> None:
 
 @kernel
 def encode_rules(rules: RuleParams, out: Output) -> None:
-    """Write the values of the rules, which are 0 before."""
+    """Write the values of the rules; they must be 0 before."""
     put(out, TABLE_DRAW_COUNT, rules.draw_count)
     put(out, TABLE_UNLIMITED_REDEALS, 1 if redeals_are_unlimited(rules.redeals) else 0)
     put(out, TABLE_WORRY_BACK, rules.worry_back)
@@ -242,7 +243,7 @@ def encode_rules(rules: RuleParams, out: Output) -> None:
 
 @kernel
 def encode(states: np.ndarray, i: int, setup: Setup, out: Output) -> None:
-    """Write the observation of one game."""
+    """Write the whole observation of one game."""
     out.values[:] = 0
     for card in range(N_CARDS):
         put_field(out, card * N_CARD_FIELDS, CARD_UNSEEN, 1)
@@ -262,7 +263,7 @@ def encode_games(states: np.ndarray, packed: np.ndarray, scales: np.ndarray, val
     """Write the observations of a batch.
 
     states: STATE[n]; packed: a packed `ObserverSetup`; scales: [N_VALUES], what a value is multiplied
-    with; values: [n, N_VALUES] of the scales' dtype, overwritten.
+    by; values: [n, N_VALUES] of the scales' dtype, overwritten.
     """
     setup, thoughtful = unpack(packed)
     for i in range(len(states)):
@@ -271,7 +272,7 @@ def encode_games(states: np.ndarray, packed: np.ndarray, scales: np.ndarray, val
 
 @kernel
 def follow_talon(states: np.ndarray, i: int, drawn: bool, rules: RuleParams, out: Output) -> None:
-    """Write what changed in the talon: a draw may show its cards, a card that left was the one after the waste."""
+    """Write what changed in the talon: a draw may show cards; when a card left, it had been next after the waste."""
     waste, draw_count = int(states[i]["waste_size"]), rules.draw_count
     if drawn:
         encode_talon(states, i, max(waste - draw_count, 0), waste, draw_count, out)
@@ -291,7 +292,7 @@ def put_cards_above(states: np.ndarray, i: int, column: int, stop: int, out: Out
 
 @kernel
 def follow_source(states: np.ndarray, i: int, column: int, out: Output) -> None:
-    """Write what changed in a column that cards have left: perhaps a card was turned up, or the column is empty."""
+    """Write what changed in a column that cards have left; a card may have been turned up, or the column be empty."""
     height = int(states[i]["height"][column])
     if height - int(states[i]["face_down"][column]) > 1:
         put_cards_above(states, i, column, height, out)
@@ -302,7 +303,7 @@ def follow_source(states: np.ndarray, i: int, column: int, out: Output) -> None:
 
 @kernel
 def follow_target(states: np.ndarray, i: int, column: int, row: int, out: Output) -> None:
-    """Write what changed in a column to which cards have come, from `row` on."""
+    """Write what changed in a column that cards were moved to; they begin at `row`."""
     if row == 0:
         encode_column(states, i, column, out)
         encode_face_down(states, i, out)
@@ -313,7 +314,7 @@ def follow_target(states: np.ndarray, i: int, column: int, row: int, out: Output
 
 @kernel
 def follow_step(states: np.ndarray, i: int, turns: np.ndarray, setup: Setup, out: Output) -> None:
-    """Bring an observation up to date after an accepted action: every card that moved is written at its new place."""
+    """Update an observation after an accepted action: every card that moved is written at its new place."""
     action, source = turns[i]["action"], turns[i]["source"]
     if source == TALON:
         follow_talon(states, i, action == STOCK_ACTION, setup.rules, out)
@@ -338,16 +339,16 @@ def follow_games(
     scales: np.ndarray,
     values: np.ndarray,
 ) -> None:
-    """Bring the observations of a batch up to date.
+    """Update the observations of a batch.
 
     states: STATE[n]; turns: TURN[n]; versions: int64[n], the versions of the games that `values` show,
-    overwritten with those of now; the rest as for `encode_games`.
+    overwritten with the current ones; the rest as for `encode_games`.
     """
     setup, thoughtful = unpack(packed)
     for i in range(len(states)):
         out = Output(values[i], scales, thoughtful)
         steps = turns[i]["version"] - versions[i]
-        finished = int(states[i]["outcome"]) == WON  # perhaps by more moves than the step's own
+        finished = int(states[i]["outcome"]) == WON  # with `auto_finish` by more moves than the action's own
         if steps == 1 and not finished:
             if turns[i]["action"] != NO_ACTION:
                 follow_step(states, i, turns, setup, out)

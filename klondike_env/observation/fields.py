@@ -1,4 +1,4 @@
-"""The values of an observation: the one description that encoding, spaces and documentation share."""
+"""The values of an observation: the definition that encoding, spaces and documentation share."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ CARD_FIELDS = (
     Field("face_down", 1, "face down in a column; shown in thoughtful mode only"),
     *(Field(f"on_{suit}", 1, f"lies on the next higher card of {suit}") for suit in SUIT_NAMES),
     Field("on_floor", 1, "in a column with no card under it"),
-    Field("on_face_down", N_COLUMNS - 1, "face-down cards under it, if it lies right on them"),
-    Field("cards_above", MAX_HEIGHT - 1, "cards that lie on it in its column"),
-    Field("draws", 2 * TALON_SIZE + 1, "stock actions that make it the waste's top, if seen cards alone are turned"),
-    Field("before_redeal", 1, "the waste's top, or to be reached by drawing without a redeal"),
-    Field("after_redeal", 1, "to be reached only after a redeal"),
+    Field("on_face_down", N_COLUMNS - 1, "number of face-down cards under it, if it lies directly on one"),
+    Field("cards_above", MAX_HEIGHT - 1, "number of cards that lie on it in its column"),
+    Field("draws", 2 * TALON_SIZE + 1, "stock actions that bring it to the waste's top and turn seen cards only"),
+    Field("before_redeal", 1, "is the waste's top, or can be reached by drawing without a redeal"),
+    Field("after_redeal", 1, "can be reached, but only after a redeal"),
     Field("talon_index", TALON_SIZE, "1 + its place in the talon in order of drawing"),
-    Field("phase", MAX_DRAW_COUNT, "1 + its place in the talon modulo the draw count"),
-    Field("under", N_CARDS, "1 + the card right under it in its column or in the talon, if that was seen"),
+    Field("phase", MAX_DRAW_COUNT, "1 + (its place in the talon modulo the draw count)"),
+    Field("under", N_CARDS, "1 + the card directly under it in its column or in the talon, if that was seen"),
 )
 
 TABLE_FIELDS = (
     Field("stock", TALON_SIZE, "cards in the stock"),
     Field("waste", TALON_SIZE, "cards in the waste"),
-    Field("unseen_stock", TALON_SIZE, "cards in the stock that were never turned"),
+    Field("unseen_stock", TALON_SIZE, "cards in the stock that were never drawn"),
     Field("redeals_left", MAX_REDEALS, "redeals left; 0 where they are unlimited"),
-    Field("face_down", N_COLUMNS - 1, "face-down cards of the columns, highest count first", N_COLUMNS),
+    Field("face_down", N_COLUMNS - 1, "face-down cards in each column, highest count first", N_COLUMNS),
     Field("empty_columns", N_COLUMNS, "empty columns"),
     Field("foundations", N_RANKS, "cards on the foundations of clubs, diamonds, hearts, spades", N_SUITS),
     Field("best_foundation", N_CARDS, "the most cards that the foundations have held in this game"),
     Field("since_progress", BYTE, "steps in a row without progress, at most 255"),
-    Field("score", BYTE, "running total of the standard reward in units of 5 points, at most 255; else 0"),
+    Field("score", BYTE, "score under the standard reward in units of 5 points, at most 255; else 0"),
     Field("draw_count", MAX_DRAW_COUNT, "rule: cards turned at once"),
     Field("unlimited_redeals", 1, "rule: redeals are unlimited"),
     Field("worry_back", 1, "rule: foundation cards may return"),
@@ -73,12 +73,12 @@ HIGHS = np.concatenate([np.tile(CARD_HIGHS, N_CARDS), TABLE_HIGHS])
 
 
 def card_index(name: str) -> int:
-    """Index of a card field among the values of a card."""
+    """The index of a card field among the values of a card."""
     return [field.name for field in CARD_FIELDS].index(name)
 
 
 def table_start(name: str) -> int:
-    """Index of a table field's first value among the table values."""
+    """The index of a table field's first value among the table values."""
     names = [field.name for field in TABLE_FIELDS]
     return sum(field.size for field in TABLE_FIELDS[: names.index(name)])
 
@@ -104,7 +104,7 @@ def describe(index: int) -> str:
     return f"{index}: {owner} {field.name}{part}, 0 to {field.high}: {field.meaning}"
 
 
-# Where kernels write: the value of a card among its values, and the (first) value of the table in the whole row.
+# Indices for kernels: CARD_* among the values of a card, TABLE_* (of a field's first value) in the whole row.
 CARD_UNSEEN = card_index("unseen")
 CARD_FOUNDATION = card_index("foundation")
 CARD_WASTE_TOP = card_index("waste_top")

@@ -25,10 +25,10 @@ from klondike_env.observation.fields import (
 )
 
 FORMS = ("flat", "cards", "dict")
-# What a value is multiplied with: 1 in the forms of values, so that nothing changes, and less in the flat form.
+# What each value is multiplied by: 1 in the forms "cards" and "dict", 1 / highest value in the flat form.
 _UNIT_SCALES = np.ones(N_VALUES, dtype=np.uint8)
 _FLAT_SCALES = (1.0 / HIGHS).astype(np.float32)
-_NOT_SEEN = -2  # so far from any version that it is no step away
+_NOT_SEEN = -2  # no version is one step away from it
 
 
 def single_space(form: str) -> spaces.Space[Any]:
@@ -55,7 +55,7 @@ class Observer:
 
     Args:
         form: "flat", "cards" or "dict".
-        setup: that of the games; the running score is shown where the reward scheme needs it.
+        setup: the setup of the games; the score is shown if it never falls below 0, as under the standard reward.
         thoughtful: whether hidden cards are shown.
 
     Raises:
@@ -74,7 +74,7 @@ class Observer:
         return self._encode(states, _FLAT_SCALES)
 
     def values(self, states: np.ndarray) -> np.ndarray:
-        """The values of a batch: uint8[n, N_VALUES], a fresh array."""
+        """The unscaled values of a batch: uint8[n, N_VALUES], a fresh array."""
         return self._encode(states, _UNIT_SCALES)
 
     def _encode(self, states: np.ndarray, scales: np.ndarray) -> np.ndarray:
@@ -85,9 +85,10 @@ class Observer:
     def follow(self, games: Games) -> np.ndarray:
         """The observations of games that are observed after every step, in one array that the next call changes.
 
+        After one step only what it changed is written, otherwise everything.
+
         Returns:
-            float32[n, N_VALUES] for the flat form, the values as uint8[n, N_VALUES] for the others. Only
-            what the last step changed is written; after anything else the whole is.
+            float32[n, N_VALUES] for the flat form, unscaled values as uint8[n, N_VALUES] for the others.
         """
         run_sliced(games.threads, len(games), self.follower(games))
         return self._followed
@@ -111,7 +112,7 @@ class Observer:
         return self._in_form(self._copy(self.follow(games), games.threads), games.masks)
 
     def each(self, games: Games, rows: np.ndarray) -> list[Any]:
-        """The observations of some games, one by one in fresh arrays; rows: int64[m]. They are not followed."""
+        """The observations of some games, each in fresh arrays, written from scratch. rows: int64[m]."""
         observations = self._in_form(self._encode(games.states[rows], self._scales), games.masks[rows])
         if self.form == "flat":
             return [row.copy() for row in observations]
@@ -129,7 +130,7 @@ class Observer:
         return observation
 
     def _copy(self, followed: np.ndarray, threads: int) -> np.ndarray:
-        """A copy, made by several threads because it takes as long as all the rest."""
+        """A copy, made by several threads because copying takes as long as everything else."""
         copied = np.empty_like(followed)
         run_sliced(threads, len(followed), lambda rows: np.copyto(copied[rows], followed[rows]))
         return copied

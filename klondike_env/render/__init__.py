@@ -1,6 +1,6 @@
 """Boards for people to look at, drawn from views, so that hidden cards stay hidden.
 
-Render modes: "ansi" gives text, "rgb_array" pictures, uint8[600, 800, 3]. In thoughtful mode the
+Render modes: "ansi" gives text, "rgb_array" gives pictures, uint8[600, 800, 3]. In thoughtful mode the
 hidden cards are shown too, marked as face down.
 """
 
@@ -33,7 +33,7 @@ def check_render_mode(mode: str | None) -> None:
 
 
 def render_games(games: Games, mode: str | None, *, thoughtful: bool) -> tuple[Any, ...] | None:
-    """The board of each game as text or as a fresh uint8[600, 800, 3]; None where the mode is None.
+    """The board of each game as text or as a fresh uint8[600, 800, 3]; None if the mode is None.
 
     Args:
         games: the games.

@@ -22,7 +22,7 @@ from klondike_env.render.pieces import (
 )
 from klondike_env.rules import Rules
 
-WIDTH, HEIGHT = 800, 600  # even, as video codecs ask for
+WIDTH, HEIGHT = 800, 600  # even numbers, as video codecs require
 
 _CLOTH_CENTRE, _CLOTH_EDGE = np.array([30.0, 118.0, 80.0]), np.array([14.0, 70.0, 48.0])
 _BAR: Colour = (9, 42, 30)
@@ -37,15 +37,15 @@ _OUTCOME_COLOURS: dict[int, Colour] = {
 
 _MARGIN = 34
 _PITCH = (WIDTH - 2 * _MARGIN - CARD_WIDTH) / (N_COLUMNS - 1)  # from column to column
-_TOP = 12  # of stock, waste and foundations
-_LABELS = 132  # middle of the line under them
+_TOP = 12  # upper edge of stock, waste and foundations
+_LABELS = 132  # middle of the line of labels under them
 _TABLEAU = 147
-_FLOOR = 543  # no column reaches below
+_FLOOR = 543  # no column reaches below this
 _BAR_TOP = 550
 _STOCK_LINE, _STATUS_LINE = 563, 586  # middles of the two lines in the bar
-_CHIPS = 80  # where the row of the stock begins
-_FACE_UP_STEP, _FACE_DOWN_STEP = 24.0, 10.0  # what a card leaves free of the one under it
-_FAN_STEP, _FAN_WIDTH = 44.0, 126.0  # from card to card, and from the first to the last at most
+_CHIPS = 80  # left edge of the row of stock cards
+_FACE_UP_STEP, _FACE_DOWN_STEP = 24.0, 10.0  # how much of the card under it stays visible
+_FAN_STEP, _FAN_WIDTH = 44.0, 126.0  # from card to card, and at most from the first to the last
 _LABEL_SIZE, _STATUS_SIZE = 14, 16
 
 
@@ -53,8 +53,8 @@ def draw_picture(record: np.void, rules: Rules) -> np.ndarray:
     """One game as a picture: uint8[600, 800, 3], a fresh array.
 
     Args:
-        record: a STATE record. Unseen cards are drawn as backs in a view, where they are overwritten, and
-            as marked faces in a state.
+        record: a STATE record. In a view, unseen cards are overwritten and drawn as backs. In a state, they
+            are drawn as marked faces.
         rules: the rules of the game.
     """
     picture = _cloth().copy()
@@ -71,7 +71,7 @@ def draw_picture(record: np.void, rules: Rules) -> np.ndarray:
 
 @cache
 def _cloth() -> Image.Image:
-    """The empty table: lighter in the middle, with a dark bar for words along the bottom."""
+    """The empty table: lighter in the middle, with a dark bar for text along the bottom."""
     y, x = np.mgrid[-1 : 1 : HEIGHT * 1j, -1 : 1 : WIDTH * 1j]
     shade = np.clip((x**2 + y**2) / 2, 0, 1)[..., None]
     table = Image.fromarray(np.round(_CLOTH_CENTRE + shade * (_CLOTH_EDGE - _CLOTH_CENTRE)).astype(np.uint8))
@@ -115,7 +115,7 @@ def _draw_column(picture: Image.Image, record: np.void, column: int) -> None:
 
 
 def _tops(cards: list[int]) -> list[int]:
-    """Where each card of a column begins, closer together in a long one."""
+    """The upper edge of each card of a column; cards of a long column lie closer together."""
     steps = [_FACE_DOWN_STEP if card == UNSEEN else _FACE_UP_STEP for card in cards[:-1]]
     squeeze = min(1.0, (_FLOOR - CARD_HEIGHT - _TABLEAU) / max(sum(steps), 1.0))
     return [round(_TABLEAU + squeeze * sum(steps[:row])) for row in range(len(cards))]
@@ -154,7 +154,7 @@ def _write(
     colour: Colour = _FAINT,
     align: float = 0.5,
 ) -> None:
-    """Write words on a line whose middle is at y; `align` is the fraction of their width that is left of x."""
+    """Write text on a line whose middle is at y; `align` is the fraction of its width that is left of x."""
     piece = label(text, size, colour)
     _paste(picture, piece, round(x - align * piece.width), y - piece.height // 2)
 

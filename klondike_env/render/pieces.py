@@ -1,7 +1,7 @@
-"""The pieces of a picture: cards, backs, empty places and words, each drawn once and kept.
+"""The pieces of a picture: cards, backs, empty places and text, each drawn once and cached.
 
 Pieces are drawn larger and then shrunk, so that their edges are smooth. Suits are polygons, and letters come
-from the font inside Pillow, so pictures need no files of the system.
+from the font inside Pillow, so no font or image files are needed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Colour = tuple[int, int, int]
 Size = tuple[int, int]
 Point = tuple[float, float]
 
-_FINE = 4  # how many times larger pieces are drawn
+_FINE = 4  # factor by which pieces are drawn larger
 _CARD: Size = (CARD_WIDTH, CARD_HEIGHT)
 _CHIP: Size = (CHIP_WIDTH, CHIP_HEIGHT)
 _CORNER, _CHIP_CORNER = 8.0, 3.0
@@ -31,10 +31,10 @@ _BLACK: Colour = (24, 26, 30)
 _BACK: Colour = (43, 78, 140)
 _BACK_LINES: Colour = (106, 142, 200)
 _CLEAR = (0, 0, 0, 0)
-_FACE_DOWN_TINT = np.array([0.66, 0.76, 0.94, 1.0])  # of a face-down card that lies open
+_FACE_DOWN_TINT = np.array([0.66, 0.76, 0.94, 1.0])  # of a face-down card whose face is shown
 _RANKS = tuple(letter.replace("T", "10") for letter in RANK_LETTERS)
 
-# Pips of the ranks 2 to 10, in a field from (0, 0) to (1, 1); those of the lower half stand on their heads.
+# Pips of the ranks 2 to 10, in a field from (0, 0) to (1, 1); those in the lower half are upside down.
 _SIDES = (0.0, 1.0)
 _CORNERS = tuple((x, y) for x in _SIDES for y in (0.0, 1.0))
 _FOUR_ROWS = tuple((x, y / 3) for x in _SIDES for y in range(4))
@@ -54,7 +54,7 @@ _PIPS: dict[str, tuple[Point, ...]] = {
 
 @cache
 def card_face(card: int, face_down: bool = False) -> Image.Image:
-    """The face of a card 0 to 51; marked if it lies face down and is shown all the same."""
+    """The face of a card 0 to 51; with `face_down` it is marked as a hidden card that is shown."""
     piece = _sheet(_CARD, _PAPER, _CORNER)
     ink = _ink(card)
     suit, rank = suit_of(card), _RANKS[rank_of(card)]
@@ -89,7 +89,7 @@ def card_back() -> Image.Image:
 
 @cache
 def card_place(mark: str = "", suit: int | None = None) -> Image.Image:
-    """An empty place; `mark` is "ring", "cross" or nothing, `suit` that of a foundation."""
+    """An empty place; `mark` is "ring", "cross" or empty, `suit` is the suit of a foundation."""
     piece = Image.new("RGBA", (CARD_WIDTH * _FINE, CARD_HEIGHT * _FINE), _CLEAR)
     draw = ImageDraw.Draw(piece)
     line, faint = (255, 255, 255, 110), (255, 255, 255, 70)
@@ -119,7 +119,7 @@ def chip(card: int | None, face_down: bool = False) -> Image.Image:
 
 @lru_cache(maxsize=1024)
 def label(text: str, size: int, colour: Colour) -> Image.Image:
-    """Words on a clear ground, as wide as they are; all labels of a size have the same height."""
+    """Text on a transparent background, as wide as the text; all labels of a size have the same height."""
     font = ImageFont.load_default(size)
     piece = Image.new("RGBA", (int(font.getlength(text)) + 2, 2 * size), _CLEAR)
     ImageDraw.Draw(piece).text((1, size), text, fill=colour, font=font, anchor="lm")
@@ -139,7 +139,7 @@ def _finish(piece: Image.Image, size: Size) -> Image.Image:
 
 
 def _tinted(piece: Image.Image, corner: float) -> Image.Image:
-    """The piece in the colour of backs, with a heavy edge."""
+    """The piece tinted in the colour of card backs, with a heavy edge."""
     tinted = Image.fromarray((np.asarray(piece) * _FACE_DOWN_TINT).astype(np.uint8))
     box = (0, 0, piece.width - 1, piece.height - 1)
     ImageDraw.Draw(tinted).rounded_rectangle(box, corner * _FINE, outline=_BACK, width=2 * _FINE)
@@ -147,7 +147,7 @@ def _tinted(piece: Image.Image, corner: float) -> Image.Image:
 
 
 def _draw_court(piece: Image.Image, card: int) -> None:
-    """A framed letter between two suits."""
+    """Draw a court card: a framed letter between two suit symbols."""
     ink = _ink(card)
     frame = (252, 238, 222) if is_red(card) else (232, 236, 240)
     left, top, right, bottom = 12, 24, CARD_WIDTH - 13, CARD_HEIGHT - 8
@@ -159,7 +159,7 @@ def _draw_court(piece: Image.Image, card: int) -> None:
 
 
 def _write(piece: Image.Image, text: str, place: Point, size: int, colour: Colour, anchor: str) -> float:
-    """Write bold letters, which the font lacks; where a text that begins at `place` ends."""
+    """Write bold text, made by outlining because the font has no bold; return where text starting at `place` ends."""
     at = (place[0] * _FINE, place[1] * _FINE)
     font = ImageFont.load_default(size * _FINE)
     ImageDraw.Draw(piece).text(at, text, fill=colour, font=font, anchor=anchor, stroke_width=2, stroke_fill=colour)
@@ -204,7 +204,7 @@ def _circle(x: float, y: float, radius: float) -> tuple[Point, ...]:
 
 
 def _diamond() -> tuple[Point, ...]:
-    """A rhombus with sides bent inwards a little."""
+    """A rhombus with sides that bend inwards a little."""
     cosine, sine = np.cos(_turn()), np.sin(_turn())
     return _points(0.4 * np.sign(cosine) * np.abs(cosine) ** 2.3, 0.5 * np.sign(sine) * np.abs(sine) ** 2.3)
 

@@ -16,9 +16,9 @@ def draw_board(view: np.void, rules: Rules, *, thoughtful: bool = False) -> str:
     """One game as text: stock, waste and foundations in the first line, the columns below it.
 
     Args:
-        view: a STATE record; it may be a whole state, for face-down cards are read in thoughtful mode only.
+        view: a STATE record; it may be a full state, because face-down cards are read in thoughtful mode only.
         rules: the rules of the game.
-        thoughtful: whether to show face-down cards, in small letters, and the stock in order of drawing.
+        thoughtful: whether to show face-down cards, in lower case, and the stock in order of drawing.
     """
     heights, face_down = view["height"], view["face_down"]
     lines = [_top_line(view, rules), ""]
