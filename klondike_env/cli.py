@@ -21,7 +21,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 Variant = Annotated[str, typer.Option(help=", ".join(PRESETS))]
 Number = Annotated[str | None, typer.Argument(help="deal number")]
 Source = Annotated[
-    str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for input")
+    str | None, typer.Option("--from", help="a deck or position instead of a number: text, a file, or - for stdin")
 ]
 SourceFormat = Annotated[
     str, typer.Option(help="its format: auto, position, rows, columns, solvitaire, shootme or pysolfc")
@@ -36,7 +36,7 @@ def main() -> None:
 
 @contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """Tell a mistake of the user in one line, and end with exit code 2."""
+    """Report a mistake of the user in one line, and exit with code 2."""
     try:
         yield
     except (ValueError, DependencyNotInstalled, WorkerDied) as error:
@@ -82,12 +82,12 @@ def solve(
     from_format: SourceFormat = "auto",
     seconds: Seconds = 60.0,
     nodes: Annotated[int | None, typer.Option(min=1, help="positions after which the search gives up")] = None,
-    short: Annotated[bool, typer.Option("--short", help="make the line short, for two seconds more")] = False,
+    short: Annotated[bool, typer.Option("--short", help="shorten the line, for up to two seconds more")] = False,
     minimal: Annotated[
-        bool, typer.Option("--minimal", help="look for the fewest moves and prove it, as long again at most")
+        bool, typer.Option("--minimal", help="look for the fewest moves and prove it, for up to --seconds more")
     ] = False,
 ) -> None:
-    """Tell whether a deal or position can be won, all cards known, and by which actions.
+    """Tell whether a deal or position can be won with all cards known, and by which actions.
 
     klondike solve 123456 --variant draw3
 
@@ -120,7 +120,7 @@ def hint(
     from_format: SourceFormat = "auto",
     seconds: Seconds = 10.0,
 ) -> None:
-    """Tell of each legal action whether the game can still be won after it, all cards known.
+    """Tell for each legal action whether the game can still be won after it, with all cards known.
 
     klondike hint --from position.txt --variant draw3
     """
@@ -144,15 +144,15 @@ def study(
     deals: Annotated[
         int | None, typer.Option(min=1, help="how many; all with a kept verdict by default, or 1,000")
     ] = None,
-    first: Annotated[int | None, typer.Option(min=0, help="the first deal; that for training by default")] = None,
+    first: Annotated[int | None, typer.Option(min=0, help="the first deal; by default the first training deal")] = None,
     nodes: Annotated[
         int | None, typer.Option(min=1, help="positions after which a search gives up; 20 or 40 million by default")
     ] = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="solve anew the deals whose verdicts are kept")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="solve again the deals whose verdicts are kept")] = False,
     folder: Annotated[Path, typer.Option(help="where results are kept as they come")] = Path("klondike-study"),
-    workers: Annotated[int, typer.Option(min=1, help="how many share the work")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="how many workers share the work")] = 1,
     backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
-    plot: Annotated[Path | None, typer.Option(help="draw the shares into this file, such as study.png")] = None,
+    plot: Annotated[Path | None, typer.Option(help="plot the shares of winnable deals into this file")] = None,
 ) -> None:
     """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
 
@@ -200,9 +200,9 @@ def complete(
     from_format: SourceFormat = "auto",
     seconds: Seconds = 60.0,
 ) -> None:
-    """Play a deal or position to its end, all cards known: the actions and the board they lead to.
+    """Play a deal or position to its end with all cards known: show the actions and the final board.
 
-    Where there is no win it says that the game is lost, or that time or memory were not enough to tell.
+    If it finds no win, it says that the game is lost, or that time or memory were not enough to tell.
 
     klondike complete --from position.txt --variant draw3
     """
@@ -235,11 +235,11 @@ def advise(
     from_format: SourceFormat = "auto",
     samples: Annotated[int, typer.Option(min=1, help="games that each action is tried out in")] = 1000,
     reach: Annotated[bool, typer.Option("--reach", help="play talon cards directly instead of drawing")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="of chance")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="random seed")] = 0,
 ) -> None:
-    """Tell how likely a win is after each legal action, by what the player knows, with 95 % intervals.
+    """Tell how likely a win is after each legal action, given what the player knows, with 95 % intervals.
 
-    Cards that the player has not seen are not looked at; a position may name them ??.
+    Cards that the player has not seen are ignored; a position may write them as ??.
 
     klondike advise --from position.txt --variant draw3
     """
@@ -261,10 +261,10 @@ def advise(
 
 @app.command()
 def analyse(
-    file: Annotated[str, typer.Argument(help="a game as JSON: a file, or - for input")],
+    file: Annotated[str, typer.Argument(help="a game as JSON: a file, or - for standard input")],
     seconds: Annotated[float, typer.Option(min=0.001, help="time after which each search gives up")] = 10.0,
 ) -> None:
-    """Tell of each action of a game whether it could still be won after it, and which one lost it.
+    """Tell for each action of a game whether the game could still be won after it, and which action lost it.
 
     The file is JSON such as {"deal": 123456, "variant": "draw3", "actions": ["6C onto 7H", "stock"]}.
     klondike_env/solver/analyse.py describes it.
@@ -295,17 +295,18 @@ def _position(number: str | None, source: str | None, format: str) -> Any:
 
 
 def _read_source(source: str | None) -> str | None:
-    """The text of standard input, of a file, or what was given itself.
+    """The text of standard input or of a file, or `source` itself.
 
     Raises:
-        ValueError: it is a file's name, and there is none that can be read.
+        ValueError: `source` looks like the name of a file, and the file cannot be read.
     """
     if source is None:
         return None
     try:
         return _read_file(source)
     except ValueError:
-        if ("." in source or "/" in source) and ":" not in source:  # which no deck has in it
+        # No text of a deck or position has "." or "/" in it without a ":".
+        if ("." in source or "/" in source) and ":" not in source:
             raise
         return source
 
@@ -314,11 +315,11 @@ def _read_file(name: str) -> str:
     """The text of a file, or of standard input for "-".
 
     Raises:
-        ValueError: it cannot be read.
+        ValueError: the file cannot be read.
     """
     if name == "-":
         return sys.stdin.read()
     try:
         return Path(name).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise ValueError(f"cannot read the file {name!r}: {getattr(error, 'strerror', 'it is no text')}") from None
+        raise ValueError(f"cannot read the file {name!r}: {getattr(error, 'strerror', 'it is not text')}") from None

@@ -86,7 +86,7 @@ def _read_file(path: Path) -> Sequence[int]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise ValueError(
             f"deals are {str(path)!r}, and that file cannot be read ({reason}); "
             "name a text file with one deal number a line, or a range such as '2000000-2009999'"
@@ -101,7 +101,7 @@ def _read_file(path: Path) -> Sequence[int]:
 
 def _number_of(word: str, place: str) -> int:
     if not _NUMBER.fullmatch(word) or int(word) >= TRAINING_DEALS.stop:
-        raise ValueError(f"{place}: {word!r} is no deal number; allowed: 0 to {TRAINING_DEALS.stop - 1}")
+        raise ValueError(f"{place}: {word!r} is not a deal number; allowed: 0 to {TRAINING_DEALS.stop - 1}")
     return int(word)
 
 

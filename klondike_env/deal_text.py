@@ -91,7 +91,7 @@ def _deck(states: np.ndarray, format: str) -> np.ndarray:
     if (deck == UNSEEN).any():
         raise ValueError(f"cards of this position are unknown, which {format} cannot hold; use board or position")
     if len(set(deck.tolist())) != len(deck) or format_position(_dealt(deck)[0]) != format_position(state):
-        raise ValueError(f"this position is no fresh deal, and {format} holds nothing else; use board or position")
+        raise ValueError(f"this position is not a fresh deal, and {format} holds nothing else; use board or position")
     return deck
 
 

@@ -1,11 +1,11 @@
-"""How hard deals are: grades by the positions that the solver visits, all cards known, and sources of graded deals.
+"""Grades of difficulty, measured by the nodes that the solver visits with all cards known, and sources of graded deals.
 
 Each set of rules has three bounds on the nodes of a search. A winnable deal is "easy" up to the first bound,
-"medium" up to the second, else "hard"; a deal that cannot be won is "unsolvable".
+"medium" up to the second, else "hard". A deal that cannot be won is "unsolvable".
 
 The package comes with verdicts on some thousand training deals of every preset, see
-`klondike_env.solver.study.labels`. Unless a set of deals is named, these are dealt, hard ones of any number of
-nodes. Other deals, and deals under other rules, are solved when they are drawn. The search stops at the bound of
+`klondike_env.solver.study.labels`. These are dealt unless the user names a set of deals; for them "hard" has no upper
+bound. Other deals, and deals under other rules, are solved when they are drawn. The search stops at the bound of
 the grade, at the third bound at the latest, and a deal that is undecided by then is not dealt.
 
 The solver knows all cards, so its effort does not measure how hard a deal is for a player. But a deal that it
@@ -33,7 +33,7 @@ class Bounds(NamedTuple):
 
     easy: int
     medium: int
-    hard: int  # of deals that are solved when they are drawn
+    hard: int  # applies only to deals that are solved when they are drawn
 
 
 _BOUNDS = Bounds(100, 1_000, 100_000)
@@ -69,7 +69,7 @@ def graded_source(deals: Sequence[int] | None, grade: str | None, rules: Rules) 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Whether a deal is of a grade, None for all winnable ones, under some rules."""
+    """Tells whether a deal is of a grade under some rules; a grade of None stands for all winnable deals."""
 
     grade: str | None
     rules: Rules
@@ -89,17 +89,17 @@ class Wanted:
 
     @property
     def nodes(self) -> int:
-        """As many nodes tell whether a deal is of the grade."""
+        """How many nodes a search needs at most to tell whether a deal is of the grade."""
         bounds = bounds_of(self.rules)
         return {"easy": bounds.easy, "medium": bounds.medium}.get(self.grade or "", bounds.hard)
 
     def labelled(self) -> np.ndarray | None:
-        """The deals of the grade that come with the package, int64[n]; None if it has none of these rules.
+        """The deals of the grade that come with the package, int64[n]; None if it has no deals for these rules.
 
         Raises:
-            ValueError: it has deals of these rules, but none of the grade.
+            ValueError: the package has deals for these rules, but none of the grade.
         """
-        # Most environments are made without the solver, which takes as long to import as all the rest.
+        # Imported only here: most environments need no solver, which takes as long to import as everything else.
         from klondike_env.solver.study.labels import labels_of
         from klondike_env.solver.verdicts import SOLVED, UNSOLVABLE
 

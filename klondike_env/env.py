@@ -22,7 +22,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     """Klondike solitaire and its relatives.
 
     ## Description
-    Seven columns are dealt, 21 cards face down; the other 24 cards are the stock. Build the four
+    Seven columns are dealt, with 21 cards face down; the other 24 cards are the stock. Build the four
     suits up from ace to king on the foundations. The variant (or the rule keywords) says how columns
     are built, what empty columns take, how many cards are drawn and how often the waste is redealt.
 
@@ -39,11 +39,10 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
     ## Starting state
     A deal: `reset(seed=...)` draws one with `np_random`, from the training deals (2,000,000 to
-    2**53 - 1) or from what the arguments `deals`, `winnable_only` and
-    `difficulty` say; `options={"deal": number}` names one; `options={"deck": deck}`
-    gives a deck, as 52 card ids in dealing order or as text, see `klondike_env.formats.read_deck`;
-    `options={"position": text}` a position to play on from, see `klondike_env.position`; a STATE record
-    will do too, and cards that are unknown in either are filled in at random.
+    2**53 - 1) or as the arguments `deals`, `winnable_only` and `difficulty` say. `options={"deal": number}`
+    names a deal. `options={"deck": deck}` gives a deck, as 52 card ids in dealing order or as text, see
+    `klondike_env.formats.read_deck`. `options={"position": position}` gives a position to play on from, as
+    text, see `klondike_env.position`, or as a STATE record; unknown cards are filled in at random.
 
     ## Episode end
     1. Termination: won (52 cards on the foundations; with `auto_finish` once the game is decided).
@@ -101,7 +100,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         return self.observe()
 
     def observe(self) -> tuple[Any, dict[str, Any]]:
-        """Observation and information of the game as it stands, in the form that `reset` returns.
+        """The observation and information of the game as it stands, as `reset` returns them.
 
         Raises:
             gymnasium.error.ResetNeeded: no game was started.
@@ -114,7 +113,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no game is being played.
-            ValueError: the action is no whole number, or it is illegal and the policy is to raise.
+            ValueError: the action is not a whole number, or it is illegal and `illegal_action` is "raise".
         """
         games = self.games
         if not self._dealt or games.outcomes.item(0) != PLAYING:
@@ -133,8 +132,8 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
     def get_state(self) -> bytes:
         """The game as bytes for `set_state`: the position, what was seen, positions visited, score, last reward.
 
-        The random generator is not part of it, so a restored environment deals next what it would have dealt anyway;
-        `clone` and pickle do copy it. The bytes hold the hidden cards. They are safe to load from anywhere.
+        The random generator is not included, so `set_state` does not change which deals an environment draws next.
+        `clone` and pickle do copy it. The bytes hold the hidden cards. They are safe to load from any source.
 
         Raises:
             gymnasium.error.ResetNeeded: no game was started.
@@ -152,7 +151,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         self._dealt = True
 
     def clone(self) -> Self:
-        """An independent copy that would play on alike: the game, its history and the random generator."""
+        """An independent copy that plays on in the same way: the game, its history and the random generator."""
         return copy.deepcopy(self)
 
     def determinize(self, rng: Any) -> Self:
@@ -173,7 +172,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         return copied
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions as bool[313], the form that sb3-contrib asks for.
+        """The legal actions as bool[313], the form that sb3-contrib expects.
 
         Raises:
             gymnasium.error.ResetNeeded: no game was started.

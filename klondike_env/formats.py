@@ -3,12 +3,12 @@
 | format | text | order of the cards |
 |---|---|---|
 | `rows` | 52 cards, written with spaces | our dealing order, see `klondike_env.deals` |
-| `columns` | 52 cards, written without spaces, as lonelybot has them | by columns, see below |
-| `solvitaire` | JSON of Solvitaire | by columns, but the stock's last card is drawn first |
+| `columns` | 52 cards, written without spaces, as lonelybot writes them | by columns, see below |
+| `solvitaire` | JSON of Solvitaire | by columns, but the last stock card is drawn first |
 | `shootme` | 156 digits of Klondike-Solver, MinimalKlondike and pyksolve | our dealing order |
 | `pysolfc` | a game number of PySolFC; can only be read | |
 
-By columns: the columns from left to right, each from its deepest card up, then the stock in order of drawing.
+By columns: the columns from left to right, each from its bottom card up, then the stock in order of drawing.
 
 Cards are "TH" or "10H". `rows` and `columns` may be read with or without spaces, over several lines.
 
@@ -16,11 +16,11 @@ Cards are "TH" or "10H". `rows` and `columns` may be read with or without spaces
 letters only is a game in which every card is face up, so it is refused.
 
 `shootme`: two digits for the rank (01 ace to 13 king), one for the suit (1 clubs, 2 diamonds, 3 hearts, 4
-spades). KSolve documents this format too, but its parser takes 3 for spades and 4 for hearts: exchange
-the two for it.
+spades). KSolve documents this format too, but its parser takes 3 for spades and 4 for hearts, so the
+two must be exchanged for it.
 
-`pysolfc`: number 24 or "ms24" as PySolFC's Klondike deals it. Numbers below 32000, and any after "ms", are
-shuffled as by Microsoft's FreeCell. PySolFC itself starts with the first draw made.
+`pysolfc`: a number such as 24 or "ms24", as PySolFC's Klondike deals it. Numbers below 32000, and all with "ms", are
+shuffled as Microsoft's FreeCell does. PySolFC itself starts a game with the first draw already made.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from klondike_env.checks import whole_number
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 
 _N_TABLEAU = N_CARDS - TALON_SIZE
-_MAX_NAMED = 5  # missing cards that a message names
+_MAX_NAMED = 5  # how many missing cards a message names
 
 _PYSOLFC_NUMBER = re.compile(r"(ms)?(\d{1,21})")
 _MAX_PYSOLFC_NUMBER = 10**20
 _MAX_MICROSOFT_NUMBER = 2**33 - 1
-_FIRST_MERSENNE_TWISTER_NUMBER = 32_000  # PySolFC's own limit; pysol_cards.random.shuffle has one more
+_FIRST_MERSENNE_TWISTER_NUMBER = 32_000  # as in PySolFC; the limit of pysol_cards.random.shuffle is one higher
 
 
 def _dealt_piles() -> list[list[int]]:
-    """The seven columns, each from its deepest card up, and the stock: as indices into a deck in dealing order."""
+    """The seven columns, each from its bottom card up, and the stock, as indices into a deck in dealing order."""
     columns: list[list[int]] = [[] for _ in range(N_COLUMNS)]
     places = ((row, column) for row in range(N_COLUMNS) for column in range(row, N_COLUMNS))
     for index, (_, column) in enumerate(places):
@@ -62,12 +62,12 @@ _COLUMN_ORDER = np.array(list(chain(*_PILES)))
 
 
 def check_deck(deck: Any) -> np.ndarray:
-    """The deck as uint8[52], once it is known to hold every card once.
+    """Return the deck as uint8[52] if it holds every card once.
 
     Raises:
-        ValueError: a card is missing, twice there, or no card at all; the message names it.
+        ValueError: a card is missing, occurs twice, or is not a card id; the message names it.
     """
-    cards = np.asarray(deck, dtype=object)  # as objects, so that numpy turns nothing into a whole number
+    cards = np.asarray(deck, dtype=object)  # as objects, so that numpy does not turn other values into whole numbers
     if cards.ndim == 0:
         raise ValueError(f"deck is {deck!r}; allowed: a list of {N_CARDS} card ids")
     if cards.shape != (N_CARDS,):
@@ -88,15 +88,15 @@ def parse(text: str, format: str = "auto") -> np.ndarray:
 
     Args:
         text: the deck in one of the formats of this module.
-        format: "rows", "columns", "solvitaire", "shootme" or "pysolfc". "auto" tells them apart where
-            the text leaves no doubt: 52 cards without spaces may be in either order, and a bare number
-            may be ours or PySolFC's, so these are refused.
+        format: "rows", "columns", "solvitaire", "shootme" or "pysolfc". "auto" recognizes the
+            format if the text leaves no doubt. It refuses 52 cards without spaces, which may be in either
+            order, and a bare number, which may be ours or PySolFC's.
 
     Returns:
         uint8[52] card ids in dealing order.
 
     Raises:
-        ValueError: the text is no deck in this format; the message names the card and its place.
+        ValueError: the text is not a deck in this format; the message names the card and its place.
         gymnasium.error.DependencyNotInstalled: reading `pysolfc` needs the package pysol-cards.
     """
     if not isinstance(text, str):
@@ -116,7 +116,7 @@ def read_deck(deck: Any) -> np.ndarray:
             dict, such as {"text": "QSAS4S...", "format": "columns"}.
 
     Raises:
-        ValueError: it is no deck.
+        ValueError: it is not a deck.
     """
     if isinstance(deck, str):
         return parse(deck)
@@ -146,7 +146,7 @@ def format_deck(deck: ArrayLike, format: str = "rows") -> str:
 
 
 def _guess_format(text: str) -> str:
-    """The format of a text, where there is no doubt."""
+    """The format of a text, if there is no doubt."""
     words = text.split()
     if text.lstrip().startswith("{"):
         return "solvitaire"
@@ -169,11 +169,11 @@ def _shortened(text: str) -> str:
 
 
 def _deck_of(words: Iterable[tuple[str, str]], read_card: Callable[[str], int] = parse_card) -> np.ndarray:
-    """Cards in the order of their words, once it is known that every card is there once.
+    """Read cards in the order of their words, and check that every card occurs once.
 
     Args:
-        words: for each card its place, such as "card 17", and its word.
-        read_card: gives the card id of a word, or raises a ValueError.
+        words: for each card where it is, such as "card 17", and its text.
+        read_card: returns the card id of a word, or raises a ValueError.
 
     Returns:
         uint8[52] card ids.
@@ -203,12 +203,12 @@ def _chunks(text: str, size: int) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """The cards of a text with or without spaces; only "10H" has three characters."""
+    """The cards of a text with or without spaces; only cards such as "10H" have three characters."""
     return [card for word in text.split() for card in (_chunks(word, 2) if len(word) > 3 else [word])]
 
 
 def _from_columns(cards: np.ndarray) -> np.ndarray:
-    """Cards in the order of columns, brought into dealing order: uint8[52]."""
+    """Bring cards from the order of columns into dealing order: uint8[52]."""
     deck = np.empty(N_CARDS, dtype=np.uint8)
     deck[_COLUMN_ORDER] = cards
     return deck
@@ -255,17 +255,17 @@ def _read_solvitaire(text: str) -> np.ndarray:
             place = f"card {number} of tableau pile {pile}"
             _check_face(place, word, face_up=number == len(cards))
             words.append((place, word))
-    # The numbers are those of the file, where the last card is drawn first.
+    # Cards are numbered as in the file, where the last stock card is drawn first.
     words += [(f"card {number} of the stock", word) for number, word in reversed(list(enumerate(stock, start=1)))]
     return _from_columns(_deck_of(words))
 
 
 def _solvitaire_piles(text: str) -> tuple[list[list[str]], list[str]]:
-    """Tableau piles and stock of a Solvitaire file, once they are known to have the sizes of a fresh deal."""
+    """Return the tableau piles and the stock of a Solvitaire file if they have the sizes of a fresh deal."""
     try:
         game = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"this is no JSON: {error}") from None
+        raise ValueError(f"this is not JSON: {error}") from None
     if not isinstance(game, dict):
         raise ValueError("the JSON of Solvitaire is an object with 'tableau piles' and 'stock'")
     for name in ("tableau piles", "stock"):
@@ -281,7 +281,7 @@ def _solvitaire_piles(text: str) -> tuple[list[list[str]], list[str]]:
     _check_list("the stock", stock, TALON_SIZE, "cards")
     for word in chain(*piles, stock):
         if not isinstance(word, str):
-            raise ValueError(f"{word!r} is no card; write it as a text such as '10H'")
+            raise ValueError(f"{word!r} is not a card; write it as text such as '10H'")
     return piles, stock
 
 
@@ -293,7 +293,7 @@ def _check_list(name: str, value: Any, size: int, things: str) -> None:
 
 
 def _check_face(place: str, word: str, face_up: bool) -> None:
-    """Make sure that the case of the suit letter says what is true in a fresh deal."""
+    """Make sure that the suit letter has the case, and so the facing, of a fresh deal."""
     right = word[:-1] + (word[-1:].upper() if face_up else word[-1:].lower())
     if word != right:
         face, proper = ("down", "up") if face_up else ("up", "down")

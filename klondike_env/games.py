@@ -1,4 +1,4 @@
-"""A batch of games: its arrays, and a thin shell around the kernels.
+"""A batch of games: its arrays, and a thin layer over the kernels.
 
 The Gymnasium environments, evaluation and training all play through `Games`.
 """
@@ -42,31 +42,31 @@ _WHY_OVER = {
 
 
 class Games:
-    """A batch of `n` games under the same rules, played in step.
+    """A batch of `n` games under the same rules, stepped together.
 
     Args:
         n: number of games, 1 or more.
         rules: the rules of all of them.
         talon: "draw" (play the waste's top card only) or "reach" (also every seen talon card that
-            drawing can reach; the draws that it implies are made and counted).
+            drawing can reach; the draws this implies are made and counted).
         no_repeats: mask actions that lead back to a position visited since the last progress.
         auto_finish: end a game as won once nothing is face down and the talon is free.
         stall_limit: steps in a row without progress that end a game as stalled; None for no limit.
         step_limit: steps that end a game as truncated; None for no limit.
         reward: a scheme of `klondike_env.reward`.
         masks: whether to keep action masks; without them `masks` has no rows and steps are faster.
-        threads: threads that share the work of a step, worth their cost from some thousand games on.
+        threads: threads that share the work of a step, worth their cost from a few thousand games on.
 
     Attributes:
         states: STATE[n], the games; see `klondike_env.engine.state`.
-        turns: TURN[n], what their last steps did; see `klondike_env.engine.batch`.
-        outcomes: uint8[n], how each stands, see `klondike_env.engine.state`; a view into the states.
+        turns: TURN[n], legal moves and results of the last steps; see `klondike_env.engine.batch`.
+        outcomes: uint8[n], PLAYING, WON and so on of `klondike_env.engine.state`; a view into the states.
         moves: int32[n], the move counters; a view into the states.
         foundations: uint8[n, 4], cards on each foundation; a view into the states.
         masks: int8[n, 313], 1 where an action is legal; all ones once a game has ended.
         rewards: float32[n], of the last step.
         illegal: bool[n], whether the last step's action was refused.
-        deals: int64[n], the deal numbers, -1 for custom decks. They determine the hidden cards.
+        deals: int64[n], the deal numbers, -1 for custom decks and positions. They determine the hidden cards.
 
     Raises:
         ValueError: an argument has a value that is not allowed.
@@ -119,7 +119,7 @@ class Games:
         self._name_fields()
 
     def _name_fields(self) -> None:
-        """Give names to fields of the records, as views that change with them."""
+        """Set attributes that are views into fields of the records."""
         self.outcomes = self.states["outcome"]
         self.moves = self.states["moves"]
         self.foundations = self.states["foundation"]
@@ -128,7 +128,7 @@ class Games:
         self._visited_counts = self.turns["visited_count"]
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
-        """Restore a pickled or copied batch; views of other arrays would come back as arrays of their own."""
+        """Restore a pickled or copied batch. Its attributes that were views are separate arrays and are made again."""
         self.__dict__.update(attributes)
         self._name_fields()
 
@@ -141,7 +141,7 @@ class Games:
         return self.outcomes != PLAYING
 
     def deal(self, deals: Any, rows: Any = None) -> None:
-        """Start games of the given deal numbers. deals: int[m]; rows: int[m], all rows by default.
+        """Start games with the given deal numbers. deals: int[m]; rows: int[m], all rows by default.
 
         Raises:
             ValueError: a deal number is not 0 to 2**53 - 1.
@@ -149,7 +149,7 @@ class Games:
         self._start(decks_of(deals), deals, rows)
 
     def deal_decks(self, decks: Any, rows: Any = None) -> None:
-        """Start games of custom decks. decks: int[m, 52] in dealing order; rows: int[m], all by default.
+        """Start games with custom decks. decks: int[m, 52] in dealing order; rows: int[m], all by default.
 
         Raises:
             ValueError: a deck does not hold every card once.
@@ -165,7 +165,7 @@ class Games:
         self.deals[rows] = deals
 
     def _open(self, rows: np.ndarray) -> None:
-        """Find the legal moves of games that go on from anything but a step."""
+        """Find the legal moves of games that were dealt or go on from a record."""
         open_games(self.states, self.turns, self._visited, self.masks, rows, self._packed)
 
     def step(
@@ -174,16 +174,16 @@ class Games:
         """Play one action in each game. Games that have ended are left alone.
 
         Args:
-            actions: int64[n], each 0 to 312; any other number is refused like an illegal action.
-            active: bool[n]; where False the game is left alone. All are active by default.
-            then: called with the rows that were stepped, a slice of the batch for each thread and in that
-                thread, such as `Observer.follower` gives.
+            actions: int64[n], each 0 to 312; other numbers are refused like illegal actions.
+            active: bool[n]; where it is False the game is left alone. All are active by default.
+            then: a function such as `Observer.follower` returns. Each thread calls it with the slice of rows that
+                it has stepped.
 
         Returns:
             How many games ended with this step.
 
         Raises:
-            ValueError: `actions` are not one whole number for each game, or `active` not one bool.
+            ValueError: `actions` is not one whole number for each game, or `active` is not one bool for each.
         """
         actions = self._one_each("actions", actions, np.dtype(np.int64))
         if active is not None:
@@ -201,10 +201,10 @@ class Games:
         return sum(run_sliced(self.threads, len(self), play)) if self.threads > 1 else play(ALL_ROWS)
 
     def _one_each(self, name: str, values: Any, dtype: np.dtype[Any]) -> np.ndarray:
-        """The values as an array with one of this type for each game; kernels read what they get unchecked.
+        """Return the values as an array of this dtype, one for each game; kernels do not check their arguments.
 
         Raises:
-            ValueError: they are of another kind, or more or fewer.
+            ValueError: the values are of another kind, or not one for each game.
         """
         array = np.asarray(values)
         if array.dtype == dtype and array.shape == (len(self),):
@@ -230,28 +230,28 @@ class Games:
             self.masks[rows] = 1
 
     def _make_room(self, count: int = 0) -> None:
-        """Double the room for visited positions until `count` fit, and more than any game has visited."""
+        """Double the room for visited positions until `count` fit, and one more than any game has visited."""
         n, capacity = self._visited.shape
         while capacity and max(count, int(self._visited_counts.max()) + 1) > capacity:
             self._visited = np.concatenate([self._visited, np.zeros((n, capacity), dtype=np.uint64)], axis=1)
             capacity *= 2
 
     def views(self) -> np.ndarray:
-        """What a player knows of each game: STATE[n] with unseen cards overwritten, in a buffer used again."""
+        """What a player knows of each game: STATE[n] with unseen cards overwritten. The next call reuses the array."""
         run_sliced(self.threads, len(self), lambda rows: write_views(self.states[rows], self._views[rows]))
         return self._views
 
     def resume(self, records: Any, rows: Any = None) -> None:
-        """Let games go on from records, with no position visited before.
+        """Play games on from records; no earlier position counts as visited.
 
         Args:
             records: STATE[m], or one record for all rows. They must be possible under these rules and not
-                over, as the records of `states` are while a game is played; `start_positions` checks that.
-                Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
+                over, like the records of `states` during a game; this is not checked, but `start_positions`
+                does. Views may be resumed too, but not stepped before `shuffle_unseen` has filled them in.
             rows: int[m]; all rows by default.
 
         Raises:
-            ValueError: there are more or fewer records than rows, or they are no records.
+            ValueError: the number of records is not that of the rows, or they are not records.
         """
         rows = self._rows(rows)
         self.states[rows] = _records(records, len(rows))
@@ -262,15 +262,15 @@ class Games:
         self._open(rows)
 
     def start_positions(self, records: Any, rows: Any = None) -> None:
-        """Let games go on from positions of any origin; nothing changes unless all of them can be played.
+        """Play games on from positions of any origin; nothing changes unless all positions can be played.
 
         Args:
             records: STATE[m], or one record for all rows, such as `klondike_env.position.parse_position`
-                gives. `place`, `row`, `face_up` and `outcome` follow from the rest.
+                gives. `place`, `row`, `face_up` and `outcome` are computed from the rest.
             rows: int[m]; all rows by default.
 
         Raises:
-            ValueError: a position is not possible under the rules, or over; the message says why.
+            ValueError: a position is impossible under the rules, or over; the message says why.
         """
         rows = self._rows(rows)
         states = _records(records, len(rows)).copy()
@@ -286,8 +286,8 @@ class Games:
     def get_state(self, row: int = 0) -> bytes:
         """One game as bytes for `set_state`: all of its record, the positions visited, the last reward.
 
-        They hold the hidden cards. They are safe to load from anywhere, and fit only games of the same
-        rules and options.
+        The bytes hold the hidden cards. They are safe to load from any source, and fit only games with the
+        same rules and options.
         """
         row = check_whole_number("row", row, 0, len(self) - 1)
         turn = self.turns[row]
@@ -315,7 +315,7 @@ class Games:
         self._open(np.array([row]))
 
     def take(self, rows: Any) -> Games:
-        """Copies of some games as a batch of its own; a row may be named more than once. rows: int[m]."""
+        """A new batch with copies of some games; a row may be named more than once. rows: int[m]."""
         rows = self._rows(rows)
         taken = copy.copy(self)
         taken.states, taken.turns = _pick(self.states, rows), _pick(self.turns, rows)
@@ -326,7 +326,7 @@ class Games:
         return taken
 
     def copy_rows(self, sources: Any, targets: Any, origin: Games | None = None) -> None:
-        """Make games copies of other games, of this batch or of one with the same rules and options.
+        """Overwrite games with copies of other games, from this batch or one with the same rules and options.
 
         Args:
             sources: int[m], or one row for all targets.
@@ -334,8 +334,8 @@ class Games:
             origin: the batch of the sources; this one by default.
 
         Raises:
-            ValueError: a row is out of range, there are more or fewer sources than targets, or the other
-                batch has other rules or options.
+            ValueError: a row is out of range, the numbers of sources and targets differ, or the other batch has
+                other rules or options.
         """
         origin = self if origin is None else origin
         sources, targets = origin._rows(sources), self._rows(targets)
@@ -364,7 +364,7 @@ class Games:
             rows: int[m]; all rows by default.
 
         Raises:
-            ValueError: a row is out of range, or `rng` is neither of these.
+            ValueError: a row is out of range, or `rng` is neither a Generator nor a seed.
         """
         rows = self._rows(rows)
         seeds, cards = draw_seeds(rng, len(rows)), np.zeros(N_CARDS, dtype=np.uint8)
@@ -372,10 +372,10 @@ class Games:
         self.deals[rows] = CUSTOM_DEAL
 
     def _rows(self, rows: Any) -> np.ndarray:
-        """Rows as int64[m]: all for None, one for a whole number.
+        """Rows as int64[m]: all rows for None, one row for a whole number.
 
         Raises:
-            ValueError: a row is no whole number from 0 to n - 1.
+            ValueError: a row is not a whole number from 0 to n - 1.
         """
         if rows is None:
             return np.arange(len(self))
@@ -401,7 +401,7 @@ def _records(records: Any, n: int) -> np.ndarray:
     """Records as STATE[n].
 
     Raises:
-        ValueError: they are no records, or neither one nor `n`.
+        ValueError: they are not records, or their number is neither one nor `n`.
     """
     array = np.asarray(records)
     if array.dtype != STATE:
@@ -412,12 +412,12 @@ def _records(records: Any, n: int) -> np.ndarray:
 
 
 def _as_option(limit: int | None) -> int:
-    """A limit for the kernels; a limit beyond the range of the counters is none."""
+    """A limit for the kernels; a limit that the counters cannot reach is NO_LIMIT."""
     return NO_LIMIT if limit is None or limit > np.iinfo(np.int32).max else limit
 
 
 def check_limit(name: str, value: Any) -> int | None:
-    """A limit as an int of Python, or None.
+    """Return a limit as a Python int, or None.
 
     Raises:
         ValueError: the limit is neither None nor a positive whole number.

@@ -1,4 +1,4 @@
-"""Confidence intervals of a win rate, or of any other share. SciPy is imported on first use."""
+"""Confidence intervals of a win rate or another proportion. SciPy is imported on first use."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def processor() -> str:
-    """Name of the processor."""
+    """The name of the processor."""
     described = Path("/proc/cpuinfo")
     for line in described.read_text().splitlines() if described.exists() else ():
         if line.startswith("model name"):
@@ -17,5 +17,5 @@ def processor() -> str:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

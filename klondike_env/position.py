@@ -13,16 +13,16 @@
     moves: 30
 
 - `foundations`: the top card of each, "-" or "-S" for an empty one.
-- `1` to `7`: the columns, from the bottom up; the cards left of a bar are face down.
+- `1` to `7`: the columns, from the bottom up; the cards to the left of a bar are face down.
 - `waste`: from the bottom up, so that the last can be played. `stock`: in order of drawing.
 - `redeals`: how often the waste has been turned over. After the first redeal the player has seen the
   whole stock, before it only the waste.
 - `moves`, `steps`, `since_progress`, `score`, `best_foundation` and `outcome`: the other counters of the
   record (`klondike_env.engine.state`). They may be left out, like empty piles: counters are then 0, the
-  best foundation total is that of now, and the game is being played.
+  best foundation total is the current one, and the game is in play.
 
-All 52 cards must be there. A card that the player has not seen, face down or in the stock, may be
-"??": a view is written so, and `reset` fills in the cards that are not named, at random.
+All 52 cards must be there. A card that the player has not seen, face down or in the stock, may be written as
+"??", as in the text of a view. `reset` fills in such cards at random.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from klondike_env.engine.state import MAX_HEIGHT, N_COLUMNS, OUTCOME_NAMES, STAT
 from klondike_env.rules import Rules
 
 _COLUMN_LINES = tuple(str(column + 1) for column in range(N_COLUMNS))
-_COUNTER_LINES = {  # each with its field of the record
+_COUNTER_LINES = {  # name of the line -> field of the record
     "redeals": "redeals_used",
     "moves": "moves",
     "steps": "steps",
@@ -65,7 +65,7 @@ _BAR = "|"
 
 
 def is_position(text: str) -> bool:
-    """Whether a text can be a position: decks have colons in braces only."""
+    """Whether a text can be a position; in a deck a colon occurs only within braces."""
     return ":" in text and "{" not in text
 
 
@@ -73,7 +73,7 @@ def format_position(record: np.ndarray | np.void) -> str:
     """A position as text, the inverse of `parse_position`.
 
     Args:
-        record: one STATE record; of a view the unseen cards are written as "??".
+        record: one STATE record; the unseen cards of a view are written as "??".
     """
     waste, size = int(record["waste_size"]), int(record["talon_size"])
     lines = [f"foundations: {' '.join(_foundation_word(record, suit) for suit in range(N_SUITS))}"]
@@ -92,7 +92,7 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
     """The STATE record of a position's text; a view where cards are unknown ("??").
 
     Args:
-        text: as the module says.
+        text: the format that this module describes.
         rules: the rules under which the position must be possible.
 
     Raises:
@@ -113,12 +113,12 @@ def parse_position(text: str, rules: Rules | None = None) -> np.void:
 
 
 def read_position(position: Any, rules: Rules, rng: np.random.Generator) -> np.ndarray:
-    """A position that a user gives, as STATE[1], with cards for those that are unknown.
+    """A position that a user gives, as STATE[1]; unknown cards are filled in at random.
 
     Args:
         position: a text for `parse_position`, or one STATE record, which may be a view.
-        rules: the rules under which it must be possible.
-        rng: what fills in the unknown cards.
+        rules: the rules under which the position must be possible.
+        rng: the generator for the unknown cards.
 
     Raises:
         ValueError: it is neither, the text cannot be read, or the position is not possible.
@@ -156,8 +156,8 @@ class _Reader:
     def __init__(self) -> None:
         self.states = new_states(1)
         self.record: Any = self.states[0]
-        self.lines: dict[str, int] = {}  # where each line was
-        self.cards: dict[int, int] = {}  # in which line each card was
+        self.lines: dict[str, int] = {}  # the number of each line
+        self.cards: dict[int, int] = {}  # the number of the line that names each card
         self.unknown = 0
         self.waste: list[int] = []
         self.stock: list[int] = []
@@ -180,7 +180,7 @@ class _Reader:
             raise ValueError(f"line {number} of the position, {content!r}: {error}") from None
 
     def finish(self) -> np.void:
-        """The record, once all lines were read.
+        """The record, after all lines have been read.
 
         Raises:
             ValueError: cards are missing, or are unknown where the player has seen them.
@@ -248,7 +248,7 @@ class _Reader:
         limits = np.iinfo(STATE[field])
         lowest = limits.min if field == "score" else 0
         if not re.fullmatch(r"-?\d+", value) or not lowest <= int(value) <= limits.max:
-            raise ValueError(f"{value!r} is no whole number from {lowest} to {limits.max}")
+            raise ValueError(f"{value!r} is not a whole number from {lowest} to {limits.max}")
         self.record[field] = int(value)
 
     def _pile(self, value: str, seen: str = "") -> list[int]:

@@ -1,4 +1,4 @@
-"""Results that are kept line by line as they come, so that a run that was killed can be resumed."""
+"""Results that are saved line by line as they come, so that a killed run can be resumed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any, Generic, TypeVar
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
-# Words of older files: former -> present.
+# Keys that older files use: old name -> current name.
 _RENAMED = {"visits": "nodes"}
 
 
 class ResultFile(Generic[Row]):
-    """Results as CSV; the first line says how they were made.
+    """Results as CSV; the first line says how they were produced.
 
     Args:
-        path: the file; made if it does not exist, with its folder.
+        path: the file; it and its folder are created if they do not exist.
         about: JSON-able; what all results of the file have in common, such as {"rules": ..., "limits": ...}.
         fields: the names of a row's fields.
-        read_row: makes a row of its fields as text; raises ValueError if they do not make one.
+        read_row: turns the fields of a row from text into a row; raises ValueError if it cannot.
 
     Raises:
-        ValueError: the file exists and holds results made in another way, or is not a file of results.
+        ValueError: the file exists and holds results produced in another way, or is not a file of results.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ResultFile(Generic[Row]):
         try:
             return self._read_row(next(csv.reader([line])))
         except (ValueError, StopIteration):
-            raise ValueError(f"{self._path}, line {number}: {line!r} is no result; correct or remove it") from None
+            raise ValueError(f"{self._path}, line {number}: {line!r} is not a result; correct or remove it") from None
 
     def append(self, rows: Sequence[Row]) -> None:
         """Add results."""
@@ -64,19 +64,19 @@ class ResultFile(Generic[Row]):
 
 
 def about(path: Path) -> dict[str, Any]:
-    """What the first line of a file of results says about all of them.
+    """What the first line of a file of results says about all results.
 
     Raises:
-        ValueError: there is no such file, or it is something else.
+        ValueError: the file does not exist, or is not a file of results.
     """
     told = _told(path)
     if told is None:
-        raise ValueError(f"{path} is no file of results; name one that was written as results came")
+        raise ValueError(f"{path} is not a file of results; name one that was written as results came")
     return told
 
 
 def _told(path: Path) -> dict[str, Any] | None:
-    """What the first line says, None if it says nothing."""
+    """What the first line says; None if it cannot be read."""
     try:
         with path.open() as file:
             told = read_about(file.readline().removeprefix("# "))
@@ -86,7 +86,7 @@ def _told(path: Path) -> dict[str, Any] | None:
 
 
 def read_about(text: str) -> Any:
-    """What a file says about its results, from JSON; the words of older files are replaced by the present ones.
+    """What a file says about its results, from JSON; old keys are replaced by the current ones.
 
     Raises:
         ValueError: it is not JSON.

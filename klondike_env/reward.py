@@ -9,8 +9,8 @@
   column 5, a card to a foundation 10, turning a card up 5, a card taken back from a foundation -15,
   a redeal when cards are drawn one at a time -100; the total never falls below 0. The reward is the
   change of the total.
-- `vegas`: 52 paid with the first accepted action, 5 back for each card to a foundation, -5 for each
-  taken back.
+- `vegas`: -52 for the first accepted action, 5 for each card to a foundation, -5 for each card taken back
+  from one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCHEMES: dict[str, Scheme] = {
 
 
 def scheme(name: str) -> Scheme:
-    """The reward scheme of a name.
+    """The reward scheme with this name.
 
     Raises:
         ValueError: there is no such scheme; the message lists them.

@@ -28,15 +28,15 @@ _SHARED_ATTRIBUTES = ("action_space", "observation_space", "render_mode", "rules
 
 
 class KlondikeVecEnv(VecEnv):
-    """`num_envs` games stepped together, each equal to `gymnasium.make` in a `DummyVecEnv` of the same seed.
+    """`num_envs` games stepped together, equal to a `DummyVecEnv` of single environments with the same seed.
 
     When a game ends, the next one starts within the same step, as Stable-Baselines3 expects.
-    `action_masks()` gives the legal actions of what `step` or `reset` has just returned.
+    `action_masks()` gives the legal actions for the observations that `step` or `reset` has just returned.
 
-    The information of a running game is an empty dict. That of a game that has just ended holds
-    `terminal_observation`, `TimeLimit.truncated`, `is_success` (won or not), `episode` (its return
-    "r" and length "l", as a monitor would add them) and the information of the single environment: `deal`,
-    `moves`, `foundation`, `outcome`, `illegal_action`.
+    The info of a game in play is an empty dict. The info of a game that has just ended holds
+    `terminal_observation`, `TimeLimit.truncated`, `is_success` (won or not), `episode` (return "r" and
+    length "l", as a `Monitor` adds them) and the info of the single environment: `deal`, `moves`,
+    `foundation`, `outcome`, `illegal_action`.
 
     Args:
         num_envs: number of games.
@@ -64,7 +64,7 @@ class KlondikeVecEnv(VecEnv):
             self.seed(check_whole_number("seed", seed, 0))
 
     def reset(self) -> Any:
-        """Start a fresh game in every row, with the seeds and options that were set; the observations.
+        """Start a fresh game in every row, with the seeds and options that were set; return the observations.
 
         Raises:
             ValueError: an option is unknown or has a value that is not allowed.
@@ -84,7 +84,7 @@ class KlondikeVecEnv(VecEnv):
         """Keep the actions for `step_wait`: int[num_envs].
 
         Raises:
-            ValueError: they are not one whole number for each game.
+            ValueError: the actions are not one whole number for each game.
         """
         self._actions = legible_actions(actions)
         if self._actions.shape != (self.num_envs,):
@@ -120,7 +120,7 @@ class KlondikeVecEnv(VecEnv):
         return self._envs.action_masks()
 
     def _infos(self, rows: np.ndarray) -> list[dict[str, Any]]:
-        """The information of the single environment for these rows, without the mask."""
+        """The info of the single environment for these rows, without the mask."""
         games = self.games
         columns = {
             "deal": games.deals[rows].tolist(),
@@ -132,7 +132,7 @@ class KlondikeVecEnv(VecEnv):
         return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
     def _last_infos(self, ended: np.ndarray) -> list[dict[str, Any]]:
-        """The information that Stable-Baselines3 expects for these rows, which have just ended."""
+        """The info that Stable-Baselines3 expects for these rows, whose games have just ended."""
         games, infos = self.games, self._infos(ended)
         last_observations = self.observer.each(games, ended)
         for row, info, observation in zip(ended, infos, last_observations, strict=True):
@@ -146,7 +146,7 @@ class KlondikeVecEnv(VecEnv):
         """Call `action_masks` or `render` for the rows of `indices`.
 
         Raises:
-            AttributeError: it is another method.
+            AttributeError: the method is another one.
         """
         if method_name == "render":
             boards = self._envs.render() or [None] * self.num_envs
@@ -165,7 +165,7 @@ class KlondikeVecEnv(VecEnv):
         return attr_name == "action_masks" or attr_name in _SHARED_ATTRIBUTES
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """The attribute of each of the rows of `indices`; all rows have the same.
+        """The attribute of each of the rows of `indices`, which is the same for all rows.
 
         Raises:
             AttributeError: games have no such attribute.
@@ -175,7 +175,7 @@ class KlondikeVecEnv(VecEnv):
         return [getattr(self, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Refuse: what games share is fixed when they are made.
+        """Raise an error: the attributes that games share are fixed when they are made.
 
         Raises:
             AttributeError: always.

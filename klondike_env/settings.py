@@ -20,20 +20,20 @@ from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
 RESET_OPTIONS = ("deal", "deck", "position")
-_HUGE = 2**31  # numbers beyond it are illegal in any case, and the kernels need not hold them
+_HUGE = 2**31  # larger numbers are illegal in any case, and need not fit into the integers of kernels
 
 
 class UnknownKeywordError(TypeError, ValueError):
     """A keyword that no environment knows.
 
-    A `TypeError`, as any function raises it: TorchRL tries out whether an environment takes a keyword.
-    A `ValueError`, like all that this package raises for arguments.
+    It is a `TypeError`, as for any function, because TorchRL tries whether an environment takes a keyword.
+    It is also a `ValueError`, like all errors that this package raises for arguments.
     """
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How games are offered, observed and rewarded; every value is JSON-able.
+    """How games are dealt, played, observed and rewarded; every value is JSON-able.
 
     Attributes:
         talon: "draw" or "reach", see `klondike_env.games.Games`.
@@ -48,9 +48,9 @@ class Settings:
             "raise" (ValueError) or "terminate" (the game ends as lost).
         deals: what `reset()` draws from: a list of deal numbers, a range such as "2000000-2009999" or the
             path of a file, see `klondike_env.deal_sets`; None for all training deals.
-        winnable_only: deal only games that are known to be winnable by a player who knows all cards.
-        difficulty: deal only games of a grade, "easy", "medium", "hard" (all of them winnable) or
-            "unsolvable", see `klondike_env.difficulty`; None for all.
+        winnable_only: deal only games that a player who knows all cards can win.
+        difficulty: deal only games of one grade, "easy", "medium", "hard" (all of them winnable) or
+            "unsolvable", see `klondike_env.difficulty`; None for all games.
     """
 
     talon: str = "draw"
@@ -112,7 +112,7 @@ def split_keywords(variant: str | None, keywords: dict[str, Any], also: tuple[st
     Args:
         variant: a preset's name, or None for rules given by keyword.
         keywords: fields of `Rules` (only without a variant) and of `Settings`.
-        also: keywords that the caller has dealt with, for the message about an unknown one.
+        also: keywords that the caller has handled itself, to be listed in the message about an unknown one.
 
     Raises:
         UnknownKeywordError: a keyword is unknown.
@@ -129,17 +129,17 @@ def split_keywords(variant: str | None, keywords: dict[str, Any], also: tuple[st
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> str:
-    """What to say of an unknown keyword."""
+    """The message about an unknown keyword."""
     close = get_close_matches(name, known, n=1)
     guess = f"; did you mean {close[0]!r}?" if close else ";"
     return f"unexpected keyword argument {name!r}{guess} known: {', '.join(known)}"
 
 
 def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The options of `reset`, empty for None.
+    """Return the options of `reset` as a dict, empty for None.
 
     Raises:
-        ValueError: they are no dict, one is unknown, or more than one says which game to start.
+        ValueError: they are not a dict, one is unknown, or more than one says which game to start.
     """
     if not isinstance(options, Mapping | None):
         raise ValueError(f"options is {options!r}; allowed: a dict with any of {', '.join(RESET_OPTIONS + also)}")
@@ -154,10 +154,10 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
 
 
 def legible_action(chosen: Any) -> int:
-    """An action as a whole number that the kernels can take.
+    """An action as a whole number that kernels can take.
 
     Raises:
-        ValueError: it is no whole number.
+        ValueError: it is not a whole number.
     """
     action = chosen if type(chosen) is int else whole_number(chosen)
     if action is None:
@@ -169,7 +169,7 @@ def legible_actions(chosen: Any) -> np.ndarray:
     """Several actions, int64[n], each as `legible_action` gives it.
 
     Raises:
-        ValueError: they are no whole numbers.
+        ValueError: they are not whole numbers.
     """
     try:
         array = np.array(chosen)

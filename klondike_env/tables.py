@@ -6,16 +6,16 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # rich comes with the extra `cli`, and Markdown does without
+if TYPE_CHECKING:  # rich comes with the extra `cli`; Markdown does not need it
     import rich.console
     import rich.table
 
-_WIDTH_OF_A_FILE = 150  # columns of text, where the output is no terminal
+_WIDTH_OF_A_FILE = 150  # characters, if the output is not a terminal
 
 
 @dataclass(frozen=True)
 class Table:
-    """Headers of columns, and rows of as many cells; figures are in all columns but the first."""
+    """Headers of columns, and rows of as many cells; all columns but the first hold figures."""
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -38,7 +38,7 @@ class Table:
 
 
 def table_console() -> rich.console.Console:
-    """The standard output, as wide as the terminal, or as a file may be."""
+    """The standard output, as wide as the terminal, or 150 characters wide if it is not one."""
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else _WIDTH_OF_A_FILE)

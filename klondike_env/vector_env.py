@@ -1,4 +1,4 @@
-"""The vector environment: many games, stepped by the same kernels as a single one."""
+"""The vector environment: many games, stepped by the same kernels as a single game."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: number of games.
         variant: as for `klondike_env.env.KlondikeEnv`.
         autoreset_mode: `AutoresetMode.NEXT_STEP` (default), `SAME_STEP` or `DISABLED`, or its value.
-        max_episode_steps: the step limit that `gymnasium.make_vec` passes; the same as `step_limit`.
+        max_episode_steps: the step limit as `gymnasium.make_vec` passes it; the same as `step_limit`.
         render_mode: as for `klondike_env.env.KlondikeEnv`.
-        threads: threads that share the work of a step, worth their cost from some thousand games on.
+        threads: threads that share the work of a step, worth their cost from a few thousand games on.
         **keywords: as for `klondike_env.env.KlondikeEnv`.
 
-    `reset` takes the options "deal", "deck" and "position", each one for all games or one for each, and
-    "reset_mask" (bool[num_envs], which games to reset).
+    `reset` takes the options "deal", "deck" and "position", whose value is for all games or a list with one for each,
+    and "reset_mask" (bool[num_envs], which games to reset).
 
     Raises:
         ValueError: an argument has a value that is not allowed.
     """
 
-    _dealt = np.zeros(0, dtype=bool)  # Gymnasium closes what could not be made, too
+    _dealt = np.zeros(0, dtype=bool)  # Gymnasium also closes environments whose constructor failed
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         """Start games; a whole number as seed gives game i the seed `seed + i`.
 
         Raises:
-            ValueError: seeds or options do not fit.
+            ValueError: a seed or an option is not allowed.
         """
         options = check_reset_options(options, also=("reset_mask",))
         rows = self._rows_to_reset(options.pop("reset_mask", None))
@@ -109,7 +109,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return self._observe(), self._infos(here)
 
     def observe(self) -> tuple[Any, dict[str, Any]]:
-        """Observations and information of all games as they stand, in the form that `reset` returns.
+        """The observations and information of all games as they stand, as `reset` returns them.
 
         Raises:
             gymnasium.error.ResetNeeded: a game was not started.
@@ -122,7 +122,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no games are being played.
-            ValueError: an action is no whole number, or it is illegal and the policy is to raise.
+            ValueError: an action is not a whole number, or it is illegal and `illegal_action` is "raise".
         """
         chosen = legible_actions(actions)
         if chosen.shape != (self.num_envs,):
@@ -167,7 +167,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         self._dealt[row] = True
 
     def copy_rows(self, sources: Any, targets: Any) -> None:
-        """Make games copies of other games, with their history; each row keeps its own random generator.
+        """Overwrite games with copies of other games and their history; each row keeps its own random generator.
 
         Args:
             sources: int[m], or one row for all targets.
@@ -175,13 +175,13 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: a game was not started.
-            ValueError: a row is out of range, or there are more or fewer sources than targets.
+            ValueError: a row is out of range, or the numbers of sources and targets differ.
         """
         self._need_games()
         self.games.copy_rows(sources, targets)
 
     def clone(self) -> Self:
-        """An independent copy that would play on alike: the games, their history and the random generators."""
+        """An independent copy that plays on in the same way: the games, their history and the random generators."""
         return copy.deepcopy(self)
 
     def determinize(self, rng: Any, rows: Any = None) -> Self:
@@ -193,7 +193,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: a game was not started.
-            ValueError: a row is out of range, or `rng` is neither of these.
+            ValueError: a row is out of range, or `rng` is neither a Generator nor a seed.
         """
         self._need_games()
         copied = self.clone()
@@ -227,13 +227,13 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return render_games(self.games, self.render_mode, thoughtful=self.settings.thoughtful)
 
     def play(self, chosen: np.ndarray, active: np.ndarray) -> None:
-        """Step the active games under the policy for illegal actions; `step` without what it returns.
+        """Step the active games, treating illegal actions as `illegal_action` says; return no observations or infos.
 
         chosen: int64[num_envs]; active: bool[num_envs].
 
         Raises:
             gymnasium.error.ResetNeeded: a game was not started.
-            ValueError: an action is illegal and the policy is to raise.
+            ValueError: an action is illegal and `illegal_action` is "raise".
         """
         self._need_games()
         if self.settings.illegal_action == "raise":
@@ -251,7 +251,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
         return np.flatnonzero(mask)
 
     def _seed(self, seed: int | list[int | None] | None, rows: np.ndarray) -> None:
-        """Give each of the rows a fresh generator where a seed is given."""
+        """Give each row that has a seed a fresh generator."""
         first = whole_number(seed)
         seeds: Any = seed if first is None else [first + i for i in range(self.num_envs)]
         if seeds is not None and not isinstance(seeds, Sequence | np.ndarray):
@@ -264,9 +264,9 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
                 self._generators[row], _ = seeding.np_random(own)
 
     def deal(self, rows: np.ndarray, options: dict[str, Any]) -> None:
-        """Start games in these rows, each on its own generator's next deal unless options name the games.
+        """Start games in these rows. Each row draws its deal from its own generator unless options name the games.
 
-        rows: int64[m]; options: those of `reset` but "reset_mask".
+        rows: int64[m]; options: those of `reset` except "reset_mask".
         """
         if "deck" in options:
             deck = options["deck"]
@@ -286,10 +286,10 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             self.games.deal([self._draw_deal(row) for row in rows], rows)
 
     def _for_each(self, name: str, value: Any, is_one: bool, rows: np.ndarray) -> list[Any]:
-        """What a reset option says for each of the rows: `value` itself if it is one for all, or their own.
+        """The value of a reset option for each of the rows: `value` itself if `is_one`, else its entry for the row.
 
         Raises:
-            ValueError: it is neither one for all nor as many as there are games.
+            ValueError: it is neither one value nor one for each game.
         """
         if is_one:
             return [value] * len(rows)

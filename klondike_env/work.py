@@ -1,8 +1,8 @@
 """Sharing work: one function over many chunks, in this process, in several, or on the machines of a Ray cluster.
 
-The pools are our own, for joblib does two things otherwise. Its generators take chunks ahead of what the caller has
-seen, where ours take one when a worker is free; and its workers finish what they are at when the program is killed,
-where ours end with it.
+The pools are our own because joblib differs in two ways. Its generators take chunks before the caller has seen the
+results of earlier ones; ours take a chunk only when a worker is free. And when the program is killed, its workers
+finish their chunks first; ours end with the program.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def share(
     """Apply a function to every chunk.
 
     A chunk is taken only when a worker is free for it, so `chunks` may depend on the results so far. No chunk is begun
-    once the iterator is closed, or left by an exception such as that of Ctrl-C.
+    after the iterator is closed, or after an exception such as KeyboardInterrupt.
 
     Args:
         function: called with each chunk.
         chunks: the work.
         workers: how many chunks are worked on at a time.
-        backend: "processes" of this machine, or "ray": a Ray cluster that is up, else one that is started here and
-            ends with the iterator. One worker is this process itself, unless it is of Ray. More are new processes that
-            import the program, so it must share work below `if __name__ == "__main__":`.
+        backend: "processes" for this machine, or "ray" for a running Ray cluster, or one that is started here and ends
+            with the iterator. With "processes", a single worker is this process itself. Several are new processes
+            that import the program, so it must share work below `if __name__ == "__main__":`.
 
     Returns:
         The results in the order in which they are ready.
@@ -96,7 +96,7 @@ def _results(pool: _Pool[Any], chunks: Iterator[Any], workers: int) -> Iterator[
 
 
 def packed(what: str, value: Any) -> bytes:
-    """A value as bytes that other processes can unpack; an error calls it `what`.
+    """A value as bytes that other processes can unpack; error messages call it `what`.
 
     Raises:
         ValueError: it cannot be sent to other processes.
@@ -110,7 +110,7 @@ def packed(what: str, value: Any) -> bytes:
         ) from error
     try:
         return cloudpickle.dumps(value)
-    except Exception as error:  # pickling calls code of whoever wrote the objects
+    except Exception as error:  # pickling may call code of other authors, which may raise anything
         raise ValueError(f"{what} cannot be sent to other processes: {error}; use one worker") from error
 
 
@@ -120,14 +120,14 @@ def _call(packed: bytes, chunk: Any) -> Any:
 
 @lru_cache(maxsize=1)
 def _unpacked(packed: bytes) -> Callable[[Any], Any]:
-    return pickle.loads(packed)  # which cloudpickle wrote for it
+    return pickle.loads(packed)  # bytes that cloudpickle wrote for pickle
 
 
 Ticket = TypeVar("Ticket")
 
 
 class _Pool(ABC, Generic[Ticket]):
-    """Workers, with a ticket in `running` for each chunk that they are working on."""
+    """Workers; `running` holds a ticket for each chunk that is being worked on."""
 
     def __init__(self) -> None:
         self.running: set[Ticket] = set()
@@ -138,7 +138,7 @@ class _Pool(ABC, Generic[Ticket]):
 
     @abstractmethod
     def wait(self) -> Iterable[Ticket]:
-        """Wait until a chunk is done; return the tickets of all that are, which are no longer running."""
+        """Wait until a chunk is done; return the tickets of all finished chunks and remove them from `running`."""
 
     @abstractmethod
     def result(self, ticket: Ticket) -> Any:
@@ -156,7 +156,7 @@ class _Pool(ABC, Generic[Ticket]):
 
 
 class _Processes(_Pool["Future[Any]"]):
-    """New processes of this machine: a fork of this one could not use threads that libraries have started here."""
+    """New processes on this machine, not forks: a fork could not use the threads that libraries have started here."""
 
     def __init__(self, packed: bytes, workers: int) -> None:
         super().__init__()
@@ -184,8 +184,8 @@ class _Processes(_Pool["Future[Any]"]):
 
 
 def _follow_the_parent() -> None:
-    """End this process silently on Ctrl-C, and when the process that started it has ended, even if killed."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the cores are shared by processes
+    """End this process silently on Ctrl-C, and when the process that started it ends, even if that is killed."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the cores are shared among the processes
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_after_parent, daemon=True).start()
 
@@ -237,7 +237,7 @@ class _Ray(_Pool[Any]):
 
 
 def _join_cluster(ray: Any, workers: int) -> None:
-    """Join the cluster that is up, or start one on this machine."""
+    """Join a running cluster, or start one on this machine."""
     try:
         ray.init(address="auto", log_to_driver=False, logging_level="error")
     except ConnectionError:

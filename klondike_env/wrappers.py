@@ -1,4 +1,4 @@
-"""Observations with their mask, under the keys that other libraries look for. Nothing else changes."""
+"""Wrappers that put the mask into the observation, under the keys that other libraries look for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class MaskedObservation(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructor
     """The observation and its mask in one dict. Subclasses name the keys.
 
     Args:
-        env: an environment of this package, its observation in any form but "dict", which has the mask.
+        env: an environment of this package whose observation has any form but "dict", which contains the mask already.
     """
 
     observation_key: ClassVar[str]

@@ -84,7 +84,7 @@ def test_a_position_is_written_edited_and_shown(tmp_path):
         (MID_GAME, "cards of this position are unknown, which columns cannot hold; use board or position"),
         (
             "foundations: KC KD KH QS\n1: KS\n",
-            "this position is no fresh deal, and columns holds nothing else; use board or position",
+            "this position is not a fresh deal, and columns holds nothing else; use board or position",
         ),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_file_that_is_no_text_is_told_in_one_line(tmp_path):
     file = tmp_path / "deal.bin"
     file.write_bytes(b"\xff\xfe\xff")
     shown = klondike("deal", "--from", str(file))
-    assert (shown.exit_code, shown.stderr) == (2, f"klondike: cannot read the file '{file}': it is no text\n")
+    assert (shown.exit_code, shown.stderr) == (2, f"klondike: cannot read the file '{file}': it is not text\n")
 
 
 def test_help_names_the_formats():

@@ -179,7 +179,7 @@ PILES, SOLVITAIRE_STOCK = json.loads(GOLDEN["solvitaire"]).values()
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "this is no JSON: "),
+        ("{", "this is not JSON: "),
         ("[]", "the JSON of Solvitaire is an object with 'tableau piles' and 'stock'"),
         (solvitaire(stock=None), "the JSON has no 'stock'"),
         (solvitaire(stock="8C"), "the stock is '8C'; it must be a list"),
@@ -187,7 +187,7 @@ PILES, SOLVITAIRE_STOCK = json.loads(GOLDEN["solvitaire"]).values()
         (solvitaire(stock=SOLVITAIRE_STOCK[1:]), "the stock has 23 cards; in a fresh deal it has 24"),
         (solvitaire(tableau_piles=[*PILES[:6], PILES[6][1:]]), "tableau pile 7 has 6 cards; in a fresh deal it has 7"),
         (solvitaire(waste=["8C"]), "the JSON has 'waste', which a fresh deal of Klondike does not have"),
-        (solvitaire(stock=[8, *SOLVITAIRE_STOCK[1:]]), "8 is no card; write it as a text such as '10H'"),
+        (solvitaire(stock=[8, *SOLVITAIRE_STOCK[1:]]), "8 is not a card; write it as text such as '10H'"),
         (solvitaire(stock=["8X", *SOLVITAIRE_STOCK[1:]]), "card 1 of the stock is '8X': no such card"),
         (
             solvitaire(stock=["QS", *SOLVITAIRE_STOCK[1:]]),

@@ -99,10 +99,10 @@ WRONG = [
     ("8: 4C", "it must begin with one of foundations"),
     ("moves: 4", "line 11 begins with 'moves' already"),
     ("1: 3H", "line 2 begins with '1' already"),
-    ("steps: many", "'many' is no whole number from 0 to 2147483647"),
-    ("redeals: -1", "'-1' is no whole number from 0 to 65535"),
-    ("score: 1.5", "'1.5' is no whole number from -2147483648 to 2147483647"),
-    ("redeals: 65536", "'65536' is no whole number from 0 to 65535"),
+    ("steps: many", "'many' is not a whole number from 0 to 2147483647"),
+    ("redeals: -1", "'-1' is not a whole number from 0 to 65535"),
+    ("score: 1.5", "'1.5' is not a whole number from -2147483648 to 2147483647"),
+    ("redeals: 65536", "'65536' is not a whole number from 0 to 65535"),
     ("outcome: draw", "outcome is 'draw'; allowed: playing, won, lost, stalled, truncated"),
 ]
 CHANGED = [

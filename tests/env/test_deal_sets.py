@@ -122,12 +122,12 @@ def test_a_set_that_is_none_is_refused_when_the_environment_is_made(deals, messa
     [
         (b"", ": there is no deal number; give at least one"),
         (b"# none\n\n", ": there is no deal number; give at least one"),
-        (b"1\n# two\n12x\n", f", line 3: '12x' is no deal number; allowed: 0 to {2**53 - 1}"),
-        (b"1\n-2\n", f", line 2: '-2' is no deal number; allowed: 0 to {2**53 - 1}"),
-        (b"1 2\n", f", line 1: '1 2' is no deal number; allowed: 0 to {2**53 - 1}"),
-        (b"9007199254740992\n", f", line 1: '{2**53}' is no deal number; allowed: 0 to {2**53 - 1}"),
-        (b"9" * 5000, f"' is no deal number; allowed: 0 to {2**53 - 1}"),
-        (b"\xff\xfe", "(it is no text)"),
+        (b"1\n# two\n12x\n", f", line 3: '12x' is not a deal number; allowed: 0 to {2**53 - 1}"),
+        (b"1\n-2\n", f", line 2: '-2' is not a deal number; allowed: 0 to {2**53 - 1}"),
+        (b"1 2\n", f", line 1: '1 2' is not a deal number; allowed: 0 to {2**53 - 1}"),
+        (b"9007199254740992\n", f", line 1: '{2**53}' is not a deal number; allowed: 0 to {2**53 - 1}"),
+        (b"9" * 5000, f"' is not a deal number; allowed: 0 to {2**53 - 1}"),
+        (b"\xff\xfe", "(it is not text)"),
     ],
 )
 def test_a_file_that_is_no_list_of_deals_is_refused_with_the_line(content, message, tmp_path):

@@ -34,7 +34,7 @@ TEXTS = [
     ),
     (SOUND.replace("2: KD", "2: ?? | QC").replace("KC QC", "KC"), "cards of the position are unknown; a solver has"),
     (SOUND.replace("KC QC", "KC |"), "line 2 of the position, '1: KC |': its last card is face down"),
-    (SOUND + "redeals: -1", "line 4 of the position, 'redeals: -1': '-1' is no whole number"),
+    (SOUND + "redeals: -1", "line 4 of the position, 'redeals: -1': '-1' is not a whole number"),
 ]
 DECK = format_deck(deck_of(5))
 DECKS = [

@@ -57,7 +57,7 @@ def test_a_file_of_other_rules_or_limits_is_not_mixed_with(tmp_path):
             solve_many(range(2), rules, limits=limits, file=file, show_progress=False)
     assert file.read_bytes() == kept
     file.write_bytes(kept + b"7,won,1,1,1\n")
-    with pytest.raises(ValueError, match=re.escape("line 5: '7,won,1,1,1' is no result; correct or remove it")):
+    with pytest.raises(ValueError, match=re.escape("line 5: '7,won,1,1,1' is not a result; correct or remove it")):
         solve_many(range(2), "draw3", limits=LIMITS, file=file, show_progress=False)
 
 

@@ -206,7 +206,7 @@ def test_results_are_packed_under_the_name_of_their_game(tmp_path):
     assert (read.rules, read.limits, read.deals) == (DRAW3, LIMITS, range(40, 50))
     assert read.verdicts.tolist() == codes(DRAW3, range(40, 50))
     (tmp_path / "other.csv").write_text("deal\n1\n")
-    with pytest.raises(ValueError, match=r"other\.csv is no file of results"):
+    with pytest.raises(ValueError, match=r"other\.csv is not a file of results"):
         pack_file(tmp_path / "other.csv", tmp_path)
 
 
