@@ -154,10 +154,10 @@ def study(
     backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
     plot: Annotated[Path | None, typer.Option(help="plot the shares of winnable deals into this file")] = None,
 ) -> None:
-    """Tell how many deals can be won, all cards known, and how many need worrying back, beside published figures.
+    """Tell how many deals can be won with all cards known, and how many need worrying back, next to published figures.
 
-    Verdicts on many deals come with the package; other deals are solved, and results are kept in a folder, so that a
-    study that was stopped resumes. Without a game, all games with kept verdicts are shown.
+    Verdicts on many deals come with the package. Other deals are solved, and the results are saved in a folder, so
+    that a stopped study resumes. Without --variant and --draw, all games with kept verdicts are shown.
 
     klondike study
 

@@ -1,6 +1,6 @@
 """Positions written as a player would write them, and tables to play them at.
 
-The same tests sit down at an `EngineTable` and at a `ReferenceTable`, so every rule is checked twice.
+The same tests run on an `EngineTable` and on a `ReferenceTable`, so both are checked against every rule.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ def board(
     stock_seen: bool = False,
     **counters: int,
 ) -> np.void:
-    """A record of a position; cards that are not named are out of the game.
+    """The record of a position; cards that are not named are not in the game.
 
     Args:
-        columns: up to seven, each its cards from the bottom up; those left of a bar are face down: "4C TD | KS QH".
+        columns: up to seven texts, cards from the bottom up; those left of a bar are face down: "4C TD | KS QH".
         foundations: the top card of each foundation that is not empty.
         waste: from the bottom up.
         stock: in order of drawing.
@@ -77,7 +77,7 @@ def _text(cards: Sequence[int]) -> str:
 
 
 class Table(ABC):
-    """A game, and the words of a player around it."""
+    """A game that is played and read in the terms of a player."""
 
     @abstractmethod
     def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
@@ -128,7 +128,7 @@ class Table(ABC):
 
     @property
     def columns(self) -> list[str]:
-        """The columns as `board` takes them, with a bar only where cards are face down."""
+        """The columns as `board` takes them, with a bar only if cards are face down."""
         texts = []
         for cards, height, face_down in zip(
             self.record["columns"], self.record["height"], self.record["face_down"], strict=True
@@ -155,7 +155,7 @@ class Table(ABC):
 
 
 class EngineTable(Table):
-    """A table of the engine."""
+    """A table played by the engine."""
 
     def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
         self.games = Games(1, rules, **options)
@@ -185,7 +185,7 @@ class EngineTable(Table):
 
 
 class ReferenceTable(Table):
-    """A table of the slow reference."""
+    """A table played by the slow reference."""
 
     def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
         self.game: Game
@@ -215,7 +215,7 @@ class ReferenceTable(Table):
 
 
 def outcome_of(start: np.void, rules: Rules, actions: Sequence[int]) -> str:
-    """How the reference says that a game ends after these actions, each of which must be legal."""
+    """The outcome of a game after these actions by the reference; each action must be legal."""
     table = ReferenceTable(start, rules, stall_limit=None)
     for action in actions:
         assert action in table.legal_ids

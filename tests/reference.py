@@ -1,12 +1,12 @@
 """The rules of the Klondike family once more, in slow and plain Python: the oracle of the tests.
 
-Written from the rules alone. It shares with the compiled engine the numbering of cards, actions and
-outcomes, and nothing else: no kernel is called here, so a mistake has to be made twice to stay hidden.
+It is written from the rules alone. It shares with the compiled engine only the numbering of cards, actions and
+outcomes. No kernel is called here, so a mistake has to be made twice to stay hidden.
 
-A `Position` is what lies on the table. `play` changes it and says what happened as a list of events;
-moves, progress and points are all counted from these events. A `Game` is a position with the counters
-and the endings of an episode. `game_of`, `record_of` and `differences` translate to and from records of
-the engine.
+A `Position` is what lies on the table. `play` changes it and returns what happened as a list of events. Moves,
+progress and points are all counted from these events. A `Game` is a position with the counters of an episode and
+the ways it can end. `game_of` and `record_of` translate from and to records of the engine; `differences` compares
+a game with a record.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WASTE_TO_COLUMN = "waste to column"
 COLUMN_TO_FOUNDATION = "column to foundation"
 COLUMN_TO_COLUMN = "column to column"
 WORRY_BACK = "foundation to column"
-TURN_UP = "turn up"  # a face-down card of a column; part of the move before it
+TURN_UP = "turn up"  # a face-down card of a column; belongs to the move before it
 FIRST_SEEN = "first seen"  # a draw showed a card of the stock for the first time
 
 NOT_A_MOVE = {TURN_UP, FIRST_SEEN}
@@ -57,7 +57,7 @@ def red(card: int) -> bool:
 
 
 def may_lie_on(upper: int, lower: int, build: str) -> bool:
-    """Whether a column is built further by putting `upper` on `lower`."""
+    """Whether `upper` may be put on `lower` in a column."""
     if rank(upper) + 1 != rank(lower):
         return False
     if build == "alternating_colour":
@@ -74,7 +74,7 @@ def may_lie_on(upper: int, lower: int, build: str) -> bool:
 
 @cache
 def hosts(card: int, build: str) -> list[int]:
-    """All cards that the card may lie on in a column."""
+    """All cards on which the card may lie in a column."""
     return [lower for lower in range(52) if may_lie_on(card, lower, build)]
 
 
@@ -83,12 +83,12 @@ class Position:
     """What lies on the table.
 
     Attributes:
-        columns: seven lists of cards, the lowest first.
+        columns: seven lists of cards, the bottom card first.
         face_down: how many cards of each column are face down.
         foundation: how many cards each suit's foundation holds.
         talon: the waste from the bottom up, then the stock in order of drawing.
         waste: how many cards of the talon are in the waste.
-        seen: how many cards of the talon, from its start, the player has seen.
+        seen: the player has seen this many cards of the talon, from its start.
         redeals_used: redeals made so far.
     """
 
@@ -131,7 +131,7 @@ def redeal_left(position: Position, rules: Rules) -> bool:
     return rules.redeals is None or position.redeals_used < rules.redeals
 
 
-def can_tap(position: Position, rules: Rules) -> bool:
+def stock_is_live(position: Position, rules: Rules) -> bool:
     """Whether the stock action draws or redeals."""
     if position.waste < len(position.talon):
         return True
@@ -152,10 +152,10 @@ def draw_or_redeal(position: Position, rules: Rules) -> list[str]:
 
 
 def reachable(position: Position, rules: Rules) -> dict[int, int]:
-    """Talon cards that tapping brings to the top of the waste without showing an unseen card.
+    """Talon cards that the stock action brings to the top of the waste without showing an unseen card.
 
     Returns:
-        card -> fewest stock actions, in rising order; the waste top itself costs none.
+        A dict from each card to the fewest stock actions, in rising order; the top of the waste needs none.
     """
     waste_sizes = [position.waste, *later_waste_sizes(position.waste, position, rules)]
     if redeal_left(position, rules):  # a second redeal would only repeat the first
@@ -176,7 +176,7 @@ def later_waste_sizes(waste: int, position: Position, rules: Rules) -> list[int]
 
 
 def playable_talon_cards(position: Position, rules: Rules, talon: str) -> Iterable[int]:
-    """Talon cards that one action may play: the waste top, in reach mode all that drawing can reach."""
+    """Talon cards that one action may play: the top of the waste, in reach mode all that drawing can reach."""
     if talon == "reach":
         return reachable(position, rules)
     return position.talon[position.waste - 1 : position.waste] if position.waste else []
@@ -199,7 +199,7 @@ def fills_gap(card: int, rules: Rules) -> bool:
 
 
 def card_actions(position: Position, rules: Rules, talon_cards: Iterable[int]) -> list[int]:
-    """All legal actions but the stock, where `talon_cards` are the cards of the talon that may be played."""
+    """All legal actions except the stock, where `talon_cards` are the talon cards that may be played."""
     tops = {column[-1] for column in position.columns if column}
     to_columns = list(talon_cards)  # cards that may go onto a column
     to_foundation = [*tops, *to_columns]
@@ -207,7 +207,7 @@ def card_actions(position: Position, rules: Rules, talon_cards: Iterable[int]) -
     for column, face_down in zip(position.columns, position.face_down, strict=True):
         to_columns += run_heads(column, face_down, rules)
         if column and face_down == 0:
-            not_to_gap.add(column[0])  # the whole column would move, and nothing change
+            not_to_gap.add(column[0])  # the whole column would move, and nothing would change
     if rules.worry_back:
         to_columns += [s * 13 + height - 1 for s, height in enumerate(position.foundation) if height > 0]
     gap = len(tops) < N_COLUMNS
@@ -227,8 +227,8 @@ def card_actions(position: Position, rules: Rules, talon_cards: Iterable[int]) -
 def legal_actions(position: Position, rules: Rules, talon: str) -> list[int]:
     """All legal actions, where `talon` is "draw" or "reach"."""
     actions = card_actions(position, rules, playable_talon_cards(position, rules, talon))
-    tapping_is_implied = talon == "reach" and rules.redeals is None
-    if can_tap(position, rules) and not (tapping_is_implied and actions):
+    drawing_is_implied = talon == "reach" and rules.redeals is None
+    if stock_is_live(position, rules) and not (drawing_is_implied and actions):
         actions.append(STOCK_ACTION)
     return actions
 
@@ -237,7 +237,7 @@ def legal_actions(position: Position, rules: Rules, talon: str) -> list[int]:
 
 
 def play(position: Position, action: int, rules: Rules) -> list[str]:
-    """Play a legal action, the draws that it implies included; what happened, in order."""
+    """Play a legal action and the draws that it implies; return what happened, in order."""
     if action == STOCK_ACTION:
         return draw_or_redeal(position, rules)
     card, destination = divmod(action, N_DESTINATIONS)
@@ -251,7 +251,7 @@ def play(position: Position, action: int, rules: Rules) -> list[str]:
 
 
 def play_from_talon(position: Position, card: int, destination: int, rules: Rules) -> list[str]:
-    """Tap until the card is the waste top, and play it."""
+    """Draw until the card is the top of the waste, and play it."""
     events = []
     for _ in range(reachable(position, rules)[card]):
         events += draw_or_redeal(position, rules)
@@ -268,7 +268,7 @@ def play_from_column(position: Position, card: int, destination: int) -> list[st
     column = position.columns[source]
     row = column.index(card)
     moved = column[row:]
-    put(moved, position, destination)  # before the cards leave: they must not go to the gap they make
+    put(moved, position, destination)  # before they leave their column, as they must not go to the gap that they leave
     del column[row:]
     events = [COLUMN_TO_FOUNDATION if destination == TO_FOUNDATION else COLUMN_TO_COLUMN]
     if row > 0 and position.face_down[source] == row:
@@ -278,7 +278,7 @@ def play_from_column(position: Position, card: int, destination: int) -> list[st
 
 
 def put(cards: list[int], position: Position, destination: int) -> None:
-    """Lay cards, the lowest first, on their foundation, on the card they are to lie on, or in the leftmost gap."""
+    """Put cards, the bottom card first, on their foundation, on the column that fits, or into the leftmost gap."""
     if destination == TO_FOUNDATION:
         position.foundation[suit(cards[0])] += 1
         return
@@ -312,14 +312,14 @@ def finish(position: Position, rules: Rules) -> list[str]:
 
 
 def is_lost(position: Position, rules: Rules) -> bool:
-    """Whether all is seen, and neither now nor after any number of draws a card can be played."""
+    """Whether every talon card is seen, and no card can be moved now or after any number of draws."""
     if position.seen < len(position.talon) or card_actions(position, rules, []):
         return False
     return not card_actions(position, rules, reachable(position, rules))
 
 
 def position_key(position: Position, rules: Rules) -> tuple[Any, ...]:
-    """Equal for positions that are the same to `no_repeats`."""
+    """A key that is equal for positions that `no_repeats` regards as the same."""
     return (
         tuple(sorted(tuple(column) for column in position.columns)),
         tuple(position.foundation),
@@ -334,7 +334,7 @@ def position_key(position: Position, rules: Rules) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Options:
-    """How an episode is played; the names and defaults of the engine's `Games`."""
+    """How an episode is played; names and defaults are those of the engine's `Games`."""
 
     talon: str = "draw"
     no_repeats: bool = False
@@ -349,9 +349,9 @@ class Game:
     """A position with the counters of an episode.
 
     Attributes:
-        staked: whether an action has been accepted yet, and with it any stake paid.
+        staked: whether an action has been accepted, and so any stake paid.
         visited: keys of the positions since the last progress.
-        legal: the legal actions now, ids in no particular order; every id after the end.
+        legal: the ids of the legal actions, in no particular order; every id after the end.
     """
 
     position: Position
@@ -375,7 +375,7 @@ class Game:
         self.legal = self._legal()
 
     def step(self, action: int) -> None:
-        """Play one step of the episode; a refused action changes nothing but the counters of steps."""
+        """Play one step of the episode; a refused action changes only the counters of steps."""
         assert self.outcome == PLAYING, "the game has ended"
         self.illegal = action not in self.legal
         potential = self._potential()
@@ -448,7 +448,7 @@ class Game:
 
 
 def standard_points(event: str, rules: Rules) -> int:
-    """Points of the standard scoring."""
+    """The points of an event under standard scoring."""
     if event == REDEAL:
         return -100 if rules.draw_count == 1 else 0
     points = {WASTE_TO_COLUMN: 5, WASTE_TO_FOUNDATION: 10, COLUMN_TO_FOUNDATION: 10, TURN_UP: 5, WORRY_BACK: -15}
@@ -456,7 +456,7 @@ def standard_points(event: str, rules: Rules) -> int:
 
 
 def vegas_points(event: str) -> int:
-    """Points of the Vegas scoring, the stake apart."""
+    """The points of an event under Vegas scoring, without the stake."""
     return 5 if event in TO_FOUNDATION_EVENTS else -5 if event == WORRY_BACK else 0
 
 
@@ -471,11 +471,11 @@ def new_game(deck: Sequence[int], rules: Rules, options: Options) -> Game:
     return Game(position, rules, options, moves=moves)
 
 
-# To and from records of the engine.
+# Translating from and to records of the engine.
 
 
 def game_of(record: np.void, rules: Rules, options: Options) -> Game:
-    """A game that goes on where the record is; it knows of no position visited before."""
+    """A game that plays on from the record; no earlier position counts as visited."""
     value = {name: record[name].tolist() for name in STATE.names or ()}
     position = Position(
         columns=[cards[:height] for cards, height in zip(value["columns"], value["height"], strict=True)],
@@ -491,12 +491,12 @@ def game_of(record: np.void, rules: Rules, options: Options) -> Game:
 
 
 def card_set(cards: Iterable[int]) -> int:
-    """A set of cards as the engine writes it: 16 bits a suit, the ace lowest."""
+    """A set of cards as the engine writes it: 16 bits for each suit, the ace lowest."""
     return sum(2 ** (16 * suit(card) + rank(card)) for card in cards)
 
 
 def fields_of(game: Game) -> dict[str, Any]:
-    """The fields of the game's record; `columns` and `talon` only as long as they are."""
+    """The fields of the game's record; `columns` and `talon` without their unused places."""
     position = game.position
     place = [FOUNDATION] * 52
     row = [0] * 52
@@ -534,7 +534,7 @@ def fields_of(game: Game) -> dict[str, Any]:
 
 
 def record_of(game: Game) -> np.void:
-    """The game as a record of the engine; what lies nowhere is 0."""
+    """The game as a record of the engine; unused places are 0."""
     record = np.zeros(1, dtype=STATE)[0]
     for name, value in fields_of(game).items():
         if name == "columns":
@@ -548,7 +548,7 @@ def record_of(game: Game) -> np.void:
 
 
 def differences(game: Game, fields: dict[str, Any]) -> list[str]:
-    """Where a record's fields, as lists and ints, are not what the game says; empty when they agree."""
+    """How a record's fields, as lists and ints, differ from the game; empty if they agree."""
     expected = fields_of(game)
     actual = dict(fields)
     actual["columns"] = [cards[:height] for cards, height in zip(actual["columns"], actual["height"], strict=True)]

@@ -1,8 +1,7 @@
 """Random play through the engine and through the slow reference, side by side.
 
-Every step compares the whole record, the mask, the reward and the sign of a refused action. In all
-at least 100,000 positions of each preset; KLONDIKE_POSITIONS=20 in the environment plays twenty times
-as many.
+Every step compares the whole record, the mask, the reward and whether the action was refused. At least 100,000
+positions of each preset are compared; KLONDIKE_POSITIONS=20 in the environment plays twenty times as many.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ def uniform(game: Game, chance: random.Random) -> int:
 
 
 def eager(game: Game, chance: random.Random) -> int:
-    """Mostly the first of these: to a foundation, turning a card up, out of the talon, the stock."""
+    """Mostly the first legal action of these kinds: to a foundation, turn a card up, out of the talon, the stock."""
     turning, talon = _turning_cards(game), set(game.position.talon)
     groups = [
         [action for action in game.legal if action < actions.STOCK_ACTION and action % 6 == actions.TO_FOUNDATION],
@@ -119,7 +118,7 @@ def eager(game: Game, chance: random.Random) -> int:
 
 
 def idle(game: Game, chance: random.Random) -> int:
-    """Mostly moves of cards that stay on the columns and the stock, so that games stall."""
+    """Mostly the stock action and moves between columns, so that games stall."""
     on_columns = set(itertools.chain(*game.position.columns)) - _turning_cards(game)
     wanted = [action for action in game.legal if action // 6 in on_columns and action % 6 != actions.TO_FOUNDATION]
     wanted += [action for action in game.legal if action == actions.STOCK_ACTION]

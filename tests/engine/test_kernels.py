@@ -1,4 +1,4 @@
-"""How compiled code is written: few arguments, told from the source."""
+"""How kernels are written: with few arguments, which is checked in the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Setups travel packed: what is packed comes back, field by field."""
+"""Setups are passed to kernels packed: unpacking gives back every field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kernels of drawing against drawing itself, card by card, for every talon and every draw count."""
+"""The kernels that compute draws against drawing card by card, for every talon and every draw count."""
 
 from __future__ import annotations
 

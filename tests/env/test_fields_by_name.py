@@ -71,7 +71,7 @@ print(json.dumps({"story": story, "inserted": sorted(fields)}))
 
 
 def told_by(package_folder: Path) -> dict[str, Any]:
-    """What the package in a folder tells of the game that PLAY plays."""
+    """What the package in a folder reports about the game that PLAY plays."""
     surroundings = {**os.environ, "PYTHONPATH": str(package_folder), "NUMBA_DISABLE_JIT": "1"}
     ran = subprocess.run(
         [sys.executable, "-c", PLAY], env=surroundings, cwd=package_folder, capture_output=True, text=True, check=False

@@ -1,6 +1,6 @@
 """Write the golden files again: `make golden`, or `python -m tests.golden`.
 
-A change in them is a change of the rules of a game, or a mistake: read the difference before keeping it.
+If they change, the rules of a game have changed, or there is a mistake. Read the diff before keeping it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.golden.playthroughs import PLAYTHROUGHS, play_through
 
 FOLDER = Path(__file__).parent
 
-# Each golden file with the function that gives its text.
+# Each golden file with the function that returns its text.
 GOLDEN_FILES: list[tuple[str, Callable[[], str]]] = [
     ("perft.csv", perft.table),
     *((f"playthroughs/{game.name}.txt", partial(play_through, game)) for game in PLAYTHROUGHS),

@@ -1,7 +1,7 @@
-"""Perft: how many ways there are to play a number of actions from the start of a deal.
+"""Perft: in how many ways a number of actions can be played from the start of a deal.
 
-Equal positions are counted as often as they are reached; a game that has ended has no actions. Cards
-of the talon are played from the waste's top, and no game stalls.
+A position is counted once for every way of reaching it. A game that has ended has no actions. Talon cards are
+played from the top of the waste, and no game stalls.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from klondike_env.games import Games
 from klondike_env.rules import PRESETS, Rules
 
 DEALS = (0, 1, 123_456, 2_000_000, 2**53 - 1)
-DEPTHS = {"thumb_and_pouch": 6, "thumb_and_pouch_whole": 6}  # where there are more ways to play
+DEPTHS = {"thumb_and_pouch": 6, "thumb_and_pouch_whole": 6}  # less deep, because there are more legal actions
 DEFAULT_DEPTH = 10
 
 
 def perft(deal: int, depth: int, rules: Rules) -> list[int]:
-    """The counts of depths 1 to `depth`."""
+    """The counts for depths 1 to `depth`."""
     games = Games(1, rules, stall_limit=None)
     games.deal([deal])
     counts = [_count_actions(games)]
@@ -32,7 +32,7 @@ def _count_actions(games: Games) -> int:
 
 
 def _play_every_action(games: Games) -> Games:
-    """A batch with one game for each legal action of each game, after that action."""
+    """A batch of the games that every legal action of every game leads to."""
     rows, actions = np.nonzero(games.masks & ~games.over[:, None])
     after = games.take(rows)
     after.step(actions)

@@ -1,6 +1,6 @@
 """Games written down step by step, so that a change of rules, rewards or observations shows as a change of text.
 
-Nothing in them depends on numpy's random streams: actions are picked by the mixer behind deal numbers.
+Nothing depends on numpy's random streams: actions are chosen with the mixer behind deal numbers.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from klondike_env.observation import CARD_FIELDS, TABLE_FIELDS, Field, table_sta
 from klondike_env.rules import GYM_IDS
 
 _WIDTH = 120
-_BOARD_EVERY = 4  # steps; between them the changes of the observation tell what moves
+_BOARD_EVERY = 4  # steps; in between, the changes of the observation tell what moved
 _N_TABLEAU = 28  # cards dealt to the columns
 _REFUSED_STEP = 7  # where a playthrough tries an illegal action
 
 
 class Playthrough(NamedTuple):
-    """Which game is written down, and how its actions are picked."""
+    """Which game is written down, and how its actions are chosen."""
 
     name: str
     gym_id: str
@@ -35,7 +35,7 @@ class Playthrough(NamedTuple):
     keywords: dict[str, Any]
 
 
-# Deals and seeds are those, of many tried, whose short games show most of the rules.
+# Of the many deals and seeds tried, the short games of these show most of the rules.
 _CHOSEN = (
     Playthrough("draw1", GYM_IDS["draw1"], 5824, 2, {"reward": "progress", "auto_finish": True}),
     Playthrough("draw3", GYM_IDS["draw3"], 2064, 1, {"step_limit": 45}),
@@ -71,7 +71,7 @@ PLAYTHROUGHS = (*_CHOSEN, *(Playthrough(name, GYM_IDS[name], 0, 1, {}) for name 
 
 
 def play_through(playthrough: Playthrough) -> str:
-    """Play a game to its end; every step of it as text."""
+    """Play a game to its end; return every step of it as text."""
     env = gym.make(playthrough.gym_id, render_mode="ansi", observation="cards", **playthrough.keywords)
     observation, info = env.reset(options={"deal": playthrough.deal})
     mask = info.pop("action_mask")
@@ -106,7 +106,7 @@ def _header(playthrough: Playthrough) -> str:
 
 
 def _pick(mask: np.ndarray, seed: int, step: int) -> int:
-    """One of the legal actions by chance, or at one step the first illegal one."""
+    """A random legal action, or at step `_REFUSED_STEP` the first illegal action."""
     choices = np.flatnonzero(mask == 0)[:1] if step == _REFUSED_STEP else np.flatnonzero(mask)
     place = (int(mix(np.uint64(seed))) + step * int(GOLDEN_GAMMA)) % 2**64
     chance = int(mix(np.uint64(place))) >> 32
@@ -121,7 +121,7 @@ def _section(title: str, info: dict[str, Any], mask: np.ndarray, changes: list[s
 
 
 def _changes(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> list[str]:
-    """What differs between two observations, field by field: the new values, + and - for 1 and 0, `under` as a card."""
+    """The new values where two observations differ, by field: + and - for 1 and 0, `under` as a card."""
     changes = []
     for k, field in enumerate(CARD_FIELDS):
         cards = np.flatnonzero(before["cards"][:, k] != after["cards"][:, k])
