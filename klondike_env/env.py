@@ -15,7 +15,7 @@ from klondike_env.formats import read_deck
 from klondike_env.games import check_legal
 from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import check_reset_options, legible_action, split_keywords
+from klondike_env.settings import check_reset_options, read_action, split_keywords
 
 
 class KlondikeEnv(gymnasium.Env[Any, Any]):
@@ -118,7 +118,7 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
         games = self.games
         if not self._dealt or games.outcomes.item(0) != PLAYING:
             raise gymnasium.error.ResetNeeded("no game is being played; call reset() first")
-        self._actions[0] = legible_action(action)
+        self._actions[0] = read_action(action)
         if self.settings.illegal_action == "raise":
             check_legal(games, self._actions, self._row)
         games.step(self._actions)

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 
 from klondike_env.checks import check_whole_number
 from klondike_env.engine.state import OUTCOME_NAMES, TRUNCATED, WON
-from klondike_env.settings import UnknownKeywordError, legible_actions
+from klondike_env.settings import UnknownKeywordError, read_actions
 from klondike_env.vector_env import KlondikeVectorEnv
 
 try:
@@ -86,7 +86,7 @@ class KlondikeVecEnv(VecEnv):
         Raises:
             ValueError: the actions are not one whole number for each game.
         """
-        self._actions = legible_actions(actions)
+        self._actions = read_actions(actions)
         if self._actions.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {self._actions.shape}; allowed: ({self.num_envs},)")
 

@@ -153,7 +153,7 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
     return options
 
 
-def legible_action(chosen: Any) -> int:
+def read_action(chosen: Any) -> int:
     """An action as a whole number that kernels can take.
 
     Raises:
@@ -165,8 +165,8 @@ def legible_action(chosen: Any) -> int:
     return action if abs(action) < _HUGE else actions.RESIGN
 
 
-def legible_actions(chosen: Any) -> np.ndarray:
-    """Several actions, int64[n], each as `legible_action` gives it.
+def read_actions(chosen: Any) -> np.ndarray:
+    """Several actions, int64[n], each as `read_action` gives it.
 
     Raises:
         ValueError: they are not whole numbers.

@@ -20,7 +20,7 @@ from klondike_env.formats import read_deck
 from klondike_env.games import check_legal
 from klondike_env.position import read_position
 from klondike_env.render import RENDER_FPS, RENDER_MODES, check_render_mode, render_games
-from klondike_env.settings import check_reset_options, legible_actions, split_keywords
+from klondike_env.settings import check_reset_options, read_actions, split_keywords
 
 _OUTCOMES = np.array(OUTCOME_NAMES, dtype=object)
 _ARGUMENTS = ("autoreset_mode", "render_mode", "threads")
@@ -124,7 +124,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
             gymnasium.error.ResetNeeded: no games are being played.
             ValueError: an action is not a whole number, or it is illegal and `illegal_action` is "raise".
         """
-        chosen = legible_actions(actions)
+        chosen = read_actions(actions)
         if chosen.shape != (self.num_envs,):
             raise ValueError(f"actions have shape {chosen.shape}; allowed: ({self.num_envs},)")
         waiting = self.games.over

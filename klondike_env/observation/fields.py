@@ -35,12 +35,12 @@ CARD_FIELDS = (
     Field("on_floor", 1, "in a column with no card under it"),
     Field("on_face_down", N_COLUMNS - 1, "number of face-down cards under it, if it lies directly on one"),
     Field("cards_above", MAX_HEIGHT - 1, "number of cards that lie on it in its column"),
-    Field("draws", 2 * TALON_SIZE + 1, "stock actions that bring it to the waste's top and turn seen cards only"),
+    Field("draws", 2 * TALON_SIZE + 1, "stock actions that bring it to the waste's top, turning seen cards only; else 0"),
     Field("before_redeal", 1, "is the waste's top, or can be reached by drawing without a redeal"),
     Field("after_redeal", 1, "can be reached, but only after a redeal"),
     Field("talon_index", TALON_SIZE, "1 + its place in the talon in order of drawing"),
     Field("phase", MAX_DRAW_COUNT, "1 + (its place in the talon modulo the draw count)"),
-    Field("under", N_CARDS, "1 + the card directly under it in its column or in the talon, if that was seen"),
+    Field("under", N_CARDS, "1 + the id of the card directly under it in its column or the talon, if seen"),
 )
 
 TABLE_FIELDS = (
@@ -57,7 +57,7 @@ TABLE_FIELDS = (
     Field("draw_count", MAX_DRAW_COUNT, "rule: cards turned at once"),
     Field("unlimited_redeals", 1, "rule: redeals are unlimited"),
     Field("worry_back", 1, "rule: foundation cards may return"),
-    Field("whole_runs", 1, "rule: only whole runs or single cards move"),
+    Field("whole_runs", 1, "rule: only a whole run or the last card of a column moves"),
     Field("build", 1, f"rule: one-hot of {', '.join(BUILDS)}", len(BUILDS)),
     Field("gaps", 1, f"rule: one-hot of what an empty column takes: {', '.join(GAPS)}", len(GAPS)),
 )

@@ -60,7 +60,7 @@ class SideBySide:
         decks = decks_of(deals)
         for k, row in enumerate(rows):
             if self.random.random() < KIND_SHARE:
-                decks[k] = kind_deck(self.random)
+                decks[k] = easy_deck(self.random)
                 self.games.deal_decks(decks[k : k + 1], [row])
             self.twins[row] = new_game(decks[k], self.rules, self.options)
             self.styles[row] = self.random.choice([uniform, eager, eager, idle])
@@ -92,7 +92,7 @@ class SideBySide:
         return f"after {played} under {self.rules} and {self.options}, at {self.twins[row]}\n"
 
 
-def kind_deck(chance: random.Random) -> list[int]:
+def easy_deck(chance: random.Random) -> list[int]:
     """A deck that is often won: high cards tend to be dealt first, so low ones lie above them."""
     return sorted(range(52), key=lambda card: chance.gauss(-rank(card), 2))
 
