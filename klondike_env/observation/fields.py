@@ -35,7 +35,7 @@ CARD_FIELDS = (
     Field("on_floor", 1, "in a column with no card under it"),
     Field("on_face_down", N_COLUMNS - 1, "number of face-down cards under it, if it lies directly on one"),
     Field("cards_above", MAX_HEIGHT - 1, "number of cards that lie on it in its column"),
-    Field("draws", 2 * TALON_SIZE + 1, "stock actions that bring it to the waste's top, turning seen cards only; else 0"),
+    Field("draws", 2 * TALON_SIZE + 1, "stock actions to make it the waste's top, showing seen cards only; else 0"),
     Field("before_redeal", 1, "is the waste's top, or can be reached by drawing without a redeal"),
     Field("after_redeal", 1, "can be reached, but only after a redeal"),
     Field("talon_index", TALON_SIZE, "1 + its place in the talon in order of drawing"),
