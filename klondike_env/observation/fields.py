@@ -22,6 +22,7 @@ class Field(NamedTuple):
     high: int  # highest value; the lowest is 0
     meaning: str
     size: int = 1
+    parts: tuple[str, ...] = ()  # what each value belongs to, where they have names
 
 
 CARD_FIELDS = (
@@ -50,7 +51,7 @@ TABLE_FIELDS = (
     Field("redeals_left", MAX_REDEALS, "redeals left; 0 where they are unlimited"),
     Field("face_down", N_COLUMNS - 1, "face-down cards in each column, highest count first", N_COLUMNS),
     Field("empty_columns", N_COLUMNS, "empty columns"),
-    Field("foundations", N_RANKS, "cards on the foundations of clubs, diamonds, hearts, spades", N_SUITS),
+    Field("foundations", N_RANKS, "cards on the foundations of clubs, diamonds, hearts, spades", N_SUITS, SUIT_NAMES),
     Field("best_foundation", N_CARDS, "the most cards that the foundations have held in this game"),
     Field("since_progress", BYTE, "steps in a row without progress, at most 255"),
     Field("score", BYTE, "score under the standard reward in units of 5 points, at most 255; else 0"),
@@ -58,8 +59,8 @@ TABLE_FIELDS = (
     Field("unlimited_redeals", 1, "rule: redeals are unlimited"),
     Field("worry_back", 1, "rule: foundation cards may return"),
     Field("whole_runs", 1, "rule: only a whole run or the last card of a column moves"),
-    Field("build", 1, f"rule: one-hot of {', '.join(BUILDS)}", len(BUILDS)),
-    Field("gaps", 1, f"rule: one-hot of what an empty column takes: {', '.join(GAPS)}", len(GAPS)),
+    Field("build", 1, f"rule: one-hot of {', '.join(BUILDS)}", len(BUILDS), BUILDS),
+    Field("gaps", 1, f"rule: one-hot of what an empty column takes: {', '.join(GAPS)}", len(GAPS), GAPS),
 )
 
 N_CARD_FIELDS = len(CARD_FIELDS)
@@ -100,7 +101,7 @@ def describe(index: int) -> str:
         owner = "table"
         field = next(f for f in reversed(TABLE_FIELDS) if N_CARD_VALUES + table_start(f.name) <= index)
         k = index - N_CARD_VALUES - table_start(field.name)
-        part = f"[{k}]" if field.size > 1 else ""
+        part = f"[{field.parts[k] if field.parts else k}]" if field.size > 1 else ""
     return f"{index}: {owner} {field.name}{part}, 0 to {field.high}: {field.meaning}"
 
 

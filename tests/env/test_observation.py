@@ -333,7 +333,7 @@ def test_every_value_is_described_by_its_card_and_field() -> None:
     for field in TABLE_FIELDS:
         for k in range(field.size):
             index = N_CARD_VALUES + table_start(field.name) + k
-            name = field.name if field.size == 1 else f"{field.name}[{k}]"
+            name = field.name if field.size == 1 else f"{field.name}[{field.parts[k] if field.parts else k}]"
             assert describe(index) == f"{index}: table {name}, 0 to {HIGHS[index]}: {field.meaning}"
 
 
@@ -342,7 +342,8 @@ def test_every_value_is_described_by_its_card_and_field() -> None:
     [
         (10, "10: AC on_floor, 0 to 1: in a column with no card under it"),
         (988, "988: table stock, 0 to 24: cards in the stock"),
-        (1018, "1018: table gaps[2], 0 to 1: rule: one-hot of what an empty column takes: kings, any, none"),
+        (1000, "1000: table foundations[clubs], 0 to 13: cards on the foundations of clubs, diamonds, hearts, spades"),
+        (1018, "1018: table gaps[none], 0 to 1: rule: one-hot of what an empty column takes: kings, any, none"),
     ],
 )
 def test_values_are_described_at_their_indices(index: int, description: str) -> None:
