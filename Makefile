@@ -34,8 +34,8 @@ test: lint types
 
 # With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
 test-bounds: setup
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds-cache $(BIN)/python -m pytest -m "not slow" \
-		tests/engine tests/env tests/solver tests/agents
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/bounds-cache KLONDIKE_POSITIONS=0.1 \
+		$(BIN)/python -m pytest -m "not slow" --ignore=tests/engine/test_jit.py tests/engine tests/env tests/solver tests/agents
 
 # Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
 test-plain: setup

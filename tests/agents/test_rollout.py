@@ -136,6 +136,7 @@ def test_without_strong_evidence_the_base_plays(variant: str) -> None:
     assert np.count_nonzero(ours) <= np.count_nonzero(theirs) + 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "n", "least"), [("draw1", 150, 10), ("draw3", 150, 20), ("thumb_and_pouch", 100, 3)]
 )
