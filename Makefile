@@ -43,8 +43,8 @@ test-statistics: setup
 
 # With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
 test-bounds: setup
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -m "not slow and not statistical" \
-		tests/engine tests/env tests/solver tests/agents
+	NUMBA_BOUNDSCHECK=1 KLONDIKE_POSITIONS=0.1 $(BIN)/python -m pytest -m "not slow and not statistical" \
+		--ignore=tests/engine/test_jit.py tests/engine tests/env tests/solver tests/agents
 
 # Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
 test-plain: setup

@@ -94,6 +94,7 @@ def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
     return int(np.count_nonzero(games.outcomes == WON))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n"),
     [

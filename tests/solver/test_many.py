@@ -28,6 +28,7 @@ def alone(deals, rules="draw1"):
     return [(deal, found.verdict, len(found.actions), found.nodes) for deal, found in solutions]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_deals_are_solved_as_each_is_alone(workers):
     deals = list(range(50, 0, -1))
@@ -99,6 +100,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_is_gone_on_with(tmp_path):
     (tmp_path / "program.py").write_text(SOLVE)
     file = tmp_path / "draw3.csv"

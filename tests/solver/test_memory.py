@@ -85,6 +85,7 @@ print(search.exhausted, most - before)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not soak._STATUS.exists(), reason="the system does not tell the resident memory")
 @pytest.mark.parametrize(("variant", "deal", "megabytes"), [("draw3", 2_000_143, 40), ("classic", 2_000_074, 10)])
 def test_the_process_takes_no_more_memory_than_that(variant, deal, megabytes):
