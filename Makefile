@@ -62,7 +62,8 @@ test-libraries: .venv-others/.installed
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
 
-# The tests of the engine on the oldest and the newest numba allowed, by that Python if one is named (PYTHON=python3.13).
+# The tests of the engine on the oldest and the newest numba allowed, with a Python of your choice if you name one
+# (PYTHON=python3.13).
 # Unless a Python is named, a release that constraints.txt names is left out, because `make test` runs on it.
 NUMBA_RELEASES := $(foreach release,oldest newest,$(if $(filter command,$(origin PYTHON)),$(release),$(shell \
 	grep -qxF "$$(grep '^numba==' constraints.txt)" tests/numba/$(release).txt || echo $(release))))

@@ -207,8 +207,8 @@ def study_page() -> str:
 How many deals can be won if all cards are known. The figures come from the verdicts on training deals in the package,
 and `klondike study` prints them. {report.CAPTION}
 Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
-Patience Games", JAIR 85:21 (2026). "Need worrying back" counts only deals that were solved both with and without worrying
-back: it is the share of those won with it that cannot be won without.
+Patience Games", JAIR 85:21 (2026). "Need worrying back" is a share of the deals that are won with
+worrying back and that the solver also tried without it.
 
 {report.table_of(winnability.study(show_progress=False)).markdown()}
 """
