@@ -254,9 +254,7 @@ class Trier:
         """A block of trials by a table, int16[N_ENTRIES]; a shorter one if the time runs out."""
         trials, count, stop = Trials.of_size(self._size), 0, time.monotonic() + seconds
         weights = weights_for(self._rules)
-        playing_on = Scoring.by(
-            weights, table if table.any() else table[:0]
-        )  # an empty table gives the same scores, and is faster
+        playing_on = Scoring.by(weights, table if table.any() else table[:0])  # an empty table is faster than zeros
         bench = Bench.of(Scoring.by(weights, table), playing_on)
         while count < self._size and (count == 0 or time.monotonic() < stop):
             states = self._arena.deal(self._next, _GAMES_AT_ONCE)
