@@ -1,6 +1,6 @@
-"""Positions written as a player would write them, and tables to play them at.
+"""Positions written as a player would write them, and tables to play them on.
 
-The same tests sit down at an `EngineTable` and at a `ReferenceTable`, so every rule is checked twice.
+The same tests play on an `EngineTable` and on a `ReferenceTable`, so every rule is checked twice.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _text(cards: Sequence[int]) -> str:
 
 
 class Table(ABC):
-    """A game, and the words of a player around it."""
+    """A game that is played and read in the words of a player."""
 
     @abstractmethod
     def __init__(self, start: Any, rules: Rules, **options: Any) -> None:
@@ -215,7 +215,7 @@ class ReferenceTable(Table):
 
 
 def outcome_of(start: np.void, rules: Rules, actions: Sequence[int]) -> str:
-    """How the reference says that a game ends after these actions, each of which must be legal."""
+    """The outcome, by the reference, of a game after these actions, each of which must be legal."""
     table = ReferenceTable(start, rules, stall_limit=None)
     for action in actions:
         assert action in table.legal_ids

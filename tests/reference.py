@@ -1,11 +1,11 @@
-"""The rules of the Klondike family once more, in slow and plain Python: the oracle of the tests.
+"""The rules of the Klondike family once more, in slow and plain Python: the reference of the tests.
 
-Written from the rules alone. It shares with the compiled engine the numbering of cards, actions and
-outcomes, and nothing else: no kernel is called here, so a mistake has to be made twice to stay hidden.
+It was written from the rules alone. It shares with the compiled engine the numbering of cards, actions and
+outcomes, and nothing else. No kernel is called here, so a mistake has to be made twice to stay hidden.
 
-A `Position` is what lies on the table. `play` changes it and says what happened as a list of events;
+A `Position` is what lies on the table. `play` changes it and returns what happened as a list of events;
 moves, progress and points are all counted from these events. A `Game` is a position with the counters
-and the endings of an episode. `game_of`, `record_of` and `differences` translate to and from records of
+and the outcome of an episode. `game_of`, `record_of` and `differences` translate to and from records of
 the engine.
 """
 
@@ -57,7 +57,7 @@ def red(card: int) -> bool:
 
 
 def may_lie_on(upper: int, lower: int, build: str) -> bool:
-    """Whether a column is built further by putting `upper` on `lower`."""
+    """Whether `upper` may be put on `lower` in a column."""
     if rank(upper) + 1 != rank(lower):
         return False
     if build == "alternating_colour":
@@ -131,7 +131,7 @@ def redeal_left(position: Position, rules: Rules) -> bool:
     return rules.redeals is None or position.redeals_used < rules.redeals
 
 
-def can_tap(position: Position, rules: Rules) -> bool:
+def can_use_stock(position: Position, rules: Rules) -> bool:
     """Whether the stock action draws or redeals."""
     if position.waste < len(position.talon):
         return True
@@ -152,7 +152,7 @@ def draw_or_redeal(position: Position, rules: Rules) -> list[str]:
 
 
 def reachable(position: Position, rules: Rules) -> dict[int, int]:
-    """Talon cards that tapping brings to the top of the waste without showing an unseen card.
+    """Talon cards that drawing brings to the top of the waste without showing an unseen card.
 
     Returns:
         card -> fewest stock actions, in rising order; the waste top itself costs none.
@@ -176,7 +176,7 @@ def later_waste_sizes(waste: int, position: Position, rules: Rules) -> list[int]
 
 
 def playable_talon_cards(position: Position, rules: Rules, talon: str) -> Iterable[int]:
-    """Talon cards that one action may play: the waste top, in reach mode all that drawing can reach."""
+    """Talon cards that one action may play: the top of the waste, or in reach mode all that drawing can reach."""
     if talon == "reach":
         return reachable(position, rules)
     return position.talon[position.waste - 1 : position.waste] if position.waste else []
@@ -207,7 +207,7 @@ def card_actions(position: Position, rules: Rules, talon_cards: Iterable[int]) -
     for column, face_down in zip(position.columns, position.face_down, strict=True):
         to_columns += run_heads(column, face_down, rules)
         if column and face_down == 0:
-            not_to_gap.add(column[0])  # the whole column would move, and nothing change
+            not_to_gap.add(column[0])  # moving the whole column would change nothing
     if rules.worry_back:
         to_columns += [s * 13 + height - 1 for s, height in enumerate(position.foundation) if height > 0]
     gap = len(tops) < N_COLUMNS
@@ -227,8 +227,8 @@ def card_actions(position: Position, rules: Rules, talon_cards: Iterable[int]) -
 def legal_actions(position: Position, rules: Rules, talon: str) -> list[int]:
     """All legal actions, where `talon` is "draw" or "reach"."""
     actions = card_actions(position, rules, playable_talon_cards(position, rules, talon))
-    tapping_is_implied = talon == "reach" and rules.redeals is None
-    if can_tap(position, rules) and not (tapping_is_implied and actions):
+    drawing_is_implied = talon == "reach" and rules.redeals is None
+    if can_use_stock(position, rules) and not (drawing_is_implied and actions):
         actions.append(STOCK_ACTION)
     return actions
 
@@ -237,7 +237,7 @@ def legal_actions(position: Position, rules: Rules, talon: str) -> list[int]:
 
 
 def play(position: Position, action: int, rules: Rules) -> list[str]:
-    """Play a legal action, the draws that it implies included; what happened, in order."""
+    """Play a legal action, including the draws that it implies; returns what happened, in order."""
     if action == STOCK_ACTION:
         return draw_or_redeal(position, rules)
     card, destination = divmod(action, N_DESTINATIONS)
@@ -251,7 +251,7 @@ def play(position: Position, action: int, rules: Rules) -> list[str]:
 
 
 def play_from_talon(position: Position, card: int, destination: int, rules: Rules) -> list[str]:
-    """Tap until the card is the waste top, and play it."""
+    """Draw until the card is the top of the waste, and play it."""
     events = []
     for _ in range(reachable(position, rules)[card]):
         events += draw_or_redeal(position, rules)
@@ -268,7 +268,7 @@ def play_from_column(position: Position, card: int, destination: int) -> list[st
     column = position.columns[source]
     row = column.index(card)
     moved = column[row:]
-    put(moved, position, destination)  # before the cards leave: they must not go to the gap they make
+    put(moved, position, destination)  # before the cards leave, so that they do not go to the gap that they make
     del column[row:]
     events = [COLUMN_TO_FOUNDATION if destination == TO_FOUNDATION else COLUMN_TO_COLUMN]
     if row > 0 and position.face_down[source] == row:
@@ -278,7 +278,7 @@ def play_from_column(position: Position, card: int, destination: int) -> list[st
 
 
 def put(cards: list[int], position: Position, destination: int) -> None:
-    """Lay cards, the lowest first, on their foundation, on the card they are to lie on, or in the leftmost gap."""
+    """Put cards, the lowest first, on their foundation, on the card at the destination, or in the leftmost gap."""
     if destination == TO_FOUNDATION:
         position.foundation[suit(cards[0])] += 1
         return
@@ -312,14 +312,14 @@ def finish(position: Position, rules: Rules) -> list[str]:
 
 
 def is_lost(position: Position, rules: Rules) -> bool:
-    """Whether all is seen, and neither now nor after any number of draws a card can be played."""
+    """Whether no talon card is unseen and no card can be played, neither now nor after any number of draws."""
     if position.seen < len(position.talon) or card_actions(position, rules, []):
         return False
     return not card_actions(position, rules, reachable(position, rules))
 
 
 def position_key(position: Position, rules: Rules) -> tuple[Any, ...]:
-    """Equal for positions that are the same to `no_repeats`."""
+    """A key that is equal for positions that `no_repeats` treats as the same."""
     return (
         tuple(sorted(tuple(column) for column in position.columns)),
         tuple(position.foundation),
@@ -334,7 +334,7 @@ def position_key(position: Position, rules: Rules) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Options:
-    """How an episode is played; the names and defaults of the engine's `Games`."""
+    """How an episode is played; names and defaults are those of the engine's `Games`."""
 
     talon: str = "draw"
     no_repeats: bool = False
@@ -456,7 +456,7 @@ def standard_points(event: str, rules: Rules) -> int:
 
 
 def vegas_points(event: str) -> int:
-    """Points of the Vegas scoring, the stake apart."""
+    """Points of the Vegas scoring, without the stake."""
     return 5 if event in TO_FOUNDATION_EVENTS else -5 if event == WORRY_BACK else 0
 
 
@@ -475,7 +475,7 @@ def new_game(deck: Sequence[int], rules: Rules, options: Options) -> Game:
 
 
 def game_of(record: np.void, rules: Rules, options: Options) -> Game:
-    """A game that goes on where the record is; it knows of no position visited before."""
+    """A game that goes on from the record; it knows of no position visited before."""
     value = {name: record[name].tolist() for name in STATE.names or ()}
     position = Position(
         columns=[cards[:height] for cards, height in zip(value["columns"], value["height"], strict=True)],
@@ -534,7 +534,7 @@ def fields_of(game: Game) -> dict[str, Any]:
 
 
 def record_of(game: Game) -> np.void:
-    """The game as a record of the engine; what lies nowhere is 0."""
+    """The game as a record of the engine; fields of cards that lie nowhere are 0."""
     record = np.zeros(1, dtype=STATE)[0]
     for name, value in fields_of(game).items():
         if name == "columns":
@@ -548,7 +548,7 @@ def record_of(game: Game) -> np.void:
 
 
 def differences(game: Game, fields: dict[str, Any]) -> list[str]:
-    """Where a record's fields, as lists and ints, are not what the game says; empty when they agree."""
+    """The fields of a record, as lists and ints, that differ from the game; empty if none does."""
     expected = fields_of(game)
     actual = dict(fields)
     actual["columns"] = [cards[:height] for cards, height in zip(actual["columns"], actual["height"], strict=True)]
