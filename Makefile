@@ -1,8 +1,8 @@
-# `make test` and `make benchmark` do all set-up themselves, on a machine with Python 3.11 or newer.
+# `make test` and `make benchmark` install all that they need; the machine must have Python 3.11 or newer.
 
 VENV := .venv
 BIN := $(VENV)/bin
-# Without the options of pyproject.toml, which are for the main virtual environment.
+# Options for pytest that replace those of pyproject.toml, which are for the main virtual environment.
 PLAIN := --override-ini=addopts=--import-mode=importlib
 INSTALLED := $(VENV)/.installed
 SOURCES := klondike_env agents train benchmarks tests docs
@@ -22,14 +22,14 @@ $(INSTALLED): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,docs,dev]"
 	@touch $@
 
-# Virtual environments for libraries that are large, or whose requirements those of the others exclude.
+# Virtual environments for libraries that are large, or whose requirements conflict with those of the main one.
 .venv-%/.installed: pyproject.toml tests/libraries/%/constraints.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/libraries/$*/constraints.txt --editable ".[$*]"
 	@touch $@
 
-# One core checks types while the other compiles what most tests use.
+# One process checks types while another compiles what most tests use.
 test: lint
 	$(MAKE) --jobs=2 types kernels
 	$(BIN)/python -m pytest
@@ -37,16 +37,16 @@ test: lint
 kernels: setup
 	$(BIN)/python -m tests.compile_kernels
 
-# Tests that count the wins of many games, which `make test` leaves out.
+# Tests that measure win rates over many games; `make test` leaves them out.
 test-statistics: setup
 	$(BIN)/python -m pytest -n0 -m statistical
 
-# With every index checked: what lies outside an array is an error, where kernels otherwise read or write on.
+# With every index checked: one outside its array is an error; otherwise kernels read or write there unnoticed.
 test-bounds: setup
 	NUMBA_BOUNDSCHECK=1 KLONDIKE_POSITIONS=0.1 $(BIN)/python -m pytest -m "not slow and not statistical" \
 		--ignore=tests/engine/test_jit.py tests/engine tests/env tests/solver tests/agents
 
-# Rules and observations in plain Python, which also refuses what compiled code wraps around; and how much of them is run.
+# Rules and observations as plain Python, in which an integer overflow is an error; also measures test coverage.
 test-plain: setup
 	mkdir -p build
 	NUMBA_DISABLE_JIT=1 KLONDIKE_POSITIONS=0.01 $(BIN)/python -m coverage run -m pytest -n0 -m "not slow and not statistical" \
@@ -62,21 +62,22 @@ test-libraries: .venv-others/.installed
 test-rllib: .venv-rllib/.installed
 	.venv-rllib/bin/python -m pytest $(PLAIN) tests/libraries/rllib tests/libraries/test_gymnasium.py tests/env/test_vector_env.py
 
-# The tests of the engine on the oldest and the newest numba allowed, by that Python if one is named (PYTHON=python3.13).
-# A release that constraints.txt names is left out unless a Python is named: `make test` runs on it.
+# The tests of the engine on the oldest and the newest numba allowed, with a Python of your choice if you name one
+# (PYTHON=python3.13).
+# Unless a Python is named, a release that constraints.txt names is left out, because `make test` runs on it.
 NUMBA_RELEASES := $(foreach release,oldest newest,$(if $(filter command,$(origin PYTHON)),$(release),$(shell \
 	grep -qxF "$$(grep '^numba==' constraints.txt)" tests/numba/$(release).txt || echo $(release))))
 test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
 	for python in $(NUMBA_RELEASES:%=.venv-numba-%/bin/python); do $$python -m pytest $(PLAIN) tests/engine || exit 1; done
 
-# Made anew for another Python.
+# Recreated for each Python.
 .venv-numba-%/.installed-$(notdir $(PYTHON)): pyproject.toml tests/numba/%.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
 	@touch $@
 
-# Change the sources in small ways and see whether the tests notice: a quarter of an hour. No part of `make test`.
+# Change the sources in small ways and see whether the tests notice: a quarter of an hour. Not part of `make test`.
 mutation: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[mutation]"
 	$(BIN)/python -m tests.mutation
@@ -88,11 +89,11 @@ docs: setup
 benchmark: setup
 	$(BIN)/python -m train.benchmark
 
-# Write the golden files of the tests again; read the difference that git shows before keeping it.
+# Rewrite the golden files of the tests; read the diff before you commit it.
 golden: setup
 	$(BIN)/python -m tests.golden
 
-# Pack files of results, made by `klondike study --fresh --folder RESULTS` or `solve_many`, into the package.
+# Pack result files, made by `klondike study --fresh --folder RESULTS` or `solve_many`, into the package.
 RESULTS ?= klondike-study
 labels: setup
 	$(BIN)/python -m klondike_env.solver.study.labels $(wildcard $(RESULTS)/*.csv)
@@ -108,7 +109,7 @@ format: setup
 	$(BIN)/ruff check --fix $(SOURCES)
 	$(BIN)/ruff format $(SOURCES)
 
-# Everything that can be made again, apart from trained networks in runs/.
+# Remove everything that can be made again; trained networks in runs/ stay.
 clean:
 	rm -rf $(VENV) .venv-others .venv-rllib .venv-numba-* build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache
 	find $(SOURCES) -name __pycache__ -type d -exec rm -rf {} +

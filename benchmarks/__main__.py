@@ -22,7 +22,7 @@ def main(
     json_file: Annotated[Path | None, typer.Option("--json", help="write the figures to this file")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="print the tables as Markdown")] = False,
     only: Annotated[
-        list[str] | None, typer.Option(help=f"measure this only: {', '.join(PARTS)}; may be repeated")
+        list[str] | None, typer.Option(help=f"measure only this: {', '.join(PARTS)}; may be repeated")
     ] = None,
     cold: Annotated[
         bool, typer.Option("--cold", help="also time the first step while nothing is compiled yet: about a minute")
@@ -31,9 +31,9 @@ def main(
         int, typer.Option(min=0, help="also play this many million steps and compare the memory before and after")
     ] = 0,
 ) -> None:
-    """Measure the speed of random play and of the solver, beside peers that are installed.
+    """Measure the speed of random play and of the solver, and that of other packages if they are installed.
 
-    Rates are of one core and of processor time, which other work on the machine disturbs least.
+    Rates are per second of processor time on one core, which other work on the machine disturbs least.
     benchmarks/suite.py says what each figure is.
 
     python -m benchmarks --only batched --only peers --json figures.json
@@ -63,7 +63,7 @@ def main(
 
 
 def _check_can_be_written(file: Path | None) -> None:
-    """Make sure that a file can be written and replaces none.
+    """Make sure that a file can be written without replacing one.
 
     Raises:
         ValueError: it exists, or its folder does not.

@@ -1,7 +1,7 @@
 """Rates of play.
 
-Processor time, the default, is what a machine shared with other work measures best. Only threads need
-the time on the wall. Either way, compare figures of one run only.
+Where other work shares the machine, processor time is the more reliable measure, so it is the default. Only
+threads need wall time. Either way, compare only figures of the same run.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-Play = Callable[[], int]  # plays on for a while and returns how many steps that were
+Play = Callable[[], int]  # plays on for a while and returns the number of steps played
 Clock = Callable[[], float]
 
 
@@ -19,7 +19,7 @@ def steps_per_second(play: Play, seconds: float) -> float:
 
 
 def rates(plays: Sequence[Play], seconds: float, clock: Clock) -> list[float]:
-    """Steps per second of several plays that take turns, so that what disturbs one disturbs all alike.
+    """Steps per second of several plays. They take turns, so that other work on the machine slows all alike.
 
     Args:
         plays: what to measure.

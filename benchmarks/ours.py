@@ -1,4 +1,4 @@
-"""Random play of our own games, by every way into the package."""
+"""Random play of our own games, through every interface of the package."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ BATCH = 256
 # Large enough that each thread still has a lot to do within one step.
 THREADED_BATCH = 4096
 VECTOR_BATCH = 512
-DEFAULT_VARIANT = "draw1"  # of figures that are measured for one variant only
+DEFAULT_VARIANT = "draw1"  # for figures that are measured for one variant only
 _CHUNK = 100  # steps between two looks at the clock
 
 
 def batched_play(variant: str, batch: int = BATCH, threads: int = 1) -> Play:
-    """Random play of a batch through `Games`: the flat observation and a mask at every step."""
+    """Random play of a batch through `Games`, with the flat observation and a mask at every step."""
     games = Games(batch, PRESETS[variant], threads=threads)
     observer = Observer("flat", games.setup)
     generator = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def batched_play(variant: str, batch: int = BATCH, threads: int = 1) -> Play:
 
 
 def single_play(variant: str) -> Play:
-    """Play of one game through `gymnasium.make`: the last legal action, which draws a lot and always ends."""
+    """Play of one game through `gymnasium.make`: always the last legal action, so it draws often and always ends."""
     env = gymnasium.make(GYM_IDS[variant])
     _, first = env.reset(seed=0)
     mask = first["action_mask"]
@@ -64,7 +64,7 @@ def single_play(variant: str) -> Play:
 
 
 def vector_play(variant: str) -> Play:
-    """Random play through `gymnasium.make_vec`: fresh observations and infos, masks among them, at every step."""
+    """Random play through `gymnasium.make_vec`, with fresh observations, infos and masks at every step."""
     envs: Any = gymnasium.make_vec(GYM_IDS[variant], num_envs=VECTOR_BATCH)
     generator = np.random.default_rng(0)
     envs.reset(seed=0)
@@ -78,14 +78,14 @@ def vector_play(variant: str) -> Play:
 
 
 def sb3_play(variant: str) -> Play:
-    """Random play through the vector environment of Stable-Baselines3: fresh observations, infos and masks."""
-    from klondike_env.sb3 import KlondikeVecEnv  # which needs an extra
+    """Random play through our Stable-Baselines3 environment, with fresh observations, infos and masks."""
+    from klondike_env.sb3 import KlondikeVecEnv  # needs the extra `sb3`
 
     envs = KlondikeVecEnv(VECTOR_BATCH, variant, seed=0)
     generator = np.random.default_rng(0)
     envs.reset()
     ended = False
-    while not ended:  # so that what the end of a game needs is compiled before the clock starts
+    while not ended:  # so that the code for the end of a game is compiled before the clock starts
         ended = bool(envs.step(envs.games.random_actions(generator))[2].any())
 
     def play() -> int:
@@ -103,7 +103,7 @@ def batched(variant: str, seconds: float) -> dict[str, Any]:
 
 
 def threaded(variant: str, seconds: float) -> dict[str, Any]:
-    """Games on one thread and on as many as there are cores, in turn: steps per second of time on the wall."""
+    """Games on one thread and on as many as there are cores, in turn: steps per second of wall time."""
     threads = cores()
     plays = [batched_play(variant, THREADED_BATCH, count) for count in (1, threads)]
     one, many = rates(plays, seconds, time.perf_counter)
@@ -141,7 +141,7 @@ def has_sb3() -> bool:
 
 
 Measure = Callable[[str, float], dict[str, Any]]
-# The ways into the package, each with the variants that it is measured for.
+# The interfaces of the package, each with the variants that it is measured for.
 MEASURES: dict[str, tuple[Measure, tuple[str, ...]]] = {
     "batched": (batched, tuple(PRESETS)),
     "threaded": (threaded, (DEFAULT_VARIANT,)),

@@ -2,7 +2,7 @@
 
 `python -m benchmarks.peers NAME SECONDS` measures one and prints its figures as JSON.
 
-Each play is the fastest that the peer offers for random legal actions with an observation at every step.
+Each play is the fastest way that the package offers to play random legal actions with an observation at every step.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import numpy as np
 from benchmarks.clock import Play, steps_per_second
 from benchmarks.process import answer_of
 
-BATCH = 1024  # of those that play many games at once
+BATCH = 1024  # games at once, for packages that can
 _CHUNK = 100  # steps between two looks at the clock
-_PATIENCE = 600.0  # seconds for imports, compilation and the first steps
+_TIMEOUT = 600.0  # seconds for imports, compilation and the first steps
 _ONE_THREAD = {
     "JAX_PLATFORMS": "cpu",
     "OMP_NUM_THREADS": "1",
@@ -113,7 +113,7 @@ def _play_scan(advance: Callable[[Any, None], tuple[Any, None]], carry: Any) -> 
 
 
 def envpool_play() -> Play:
-    """EnvPool has no masks; of Blackjack's two actions both are always legal, so they are drawn beforehand."""
+    """EnvPool has no masks. Both actions of Blackjack are always legal, so actions are drawn beforehand."""
     import envpool
 
     envs = envpool.make("Blackjack-v1", env_type="gymnasium", num_envs=BATCH, num_threads=1)
@@ -153,8 +153,8 @@ class Peer:
 
     Attributes:
         module: what is imported.
-        what: what exactly is played.
-        play: begins the play.
+        what: what exactly is played, for readers.
+        play: makes the play that is timed.
     """
 
     module: str
@@ -172,22 +172,22 @@ PEERS: dict[str, Peer] = {
 
 
 def is_installed(name: str) -> bool:
-    """Whether a peer can be found, so that it makes sense to measure it."""
+    """Whether a peer is installed."""
     return find_spec(PEERS[name].module) is not None
 
 
 def measure_peer(name: str, seconds: float) -> dict[str, Any]:
-    """`what` is played, and either `steps_per_second` of processor time or the `error` that ended it."""
+    """Measure a peer: `what` is played, and `steps_per_second` of processor time or the `error` that ended it."""
     figures: dict[str, Any] = {"what": PEERS[name].what}
     try:
         arguments = ["-m", __name__, name, str(seconds)]
-        return figures | answer_of(arguments, timeout=_PATIENCE + 10 * seconds, **_ONE_THREAD)
+        return figures | answer_of(arguments, timeout=_TIMEOUT + 10 * seconds, **_ONE_THREAD)
     except (RuntimeError, ValueError) as error:
         return figures | {"error": str(error)}
 
 
 def hold_to_one_core() -> None:
-    """Hold this process to one core, where the system can; to be called before anything counts the cores."""
+    """Hold this process to one core, if the system can. Call this before anything counts the cores."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
 

@@ -14,8 +14,8 @@ def answer_of(arguments: list[str], *, timeout: float | None = None, **environme
 
     Args:
         arguments: what follows `python` on the command line.
-        timeout: seconds after which the process is ended.
-        **environment: environment variables to set besides those of this process.
+        timeout: seconds after which the process is killed.
+        **environment: environment variables to set, in addition to those of this process.
 
     Returns:
         The JSON value in the last line of its output.

@@ -13,7 +13,7 @@ from klondike_env.tables import Table
 
 
 def tables_of(figures: dict[str, Any]) -> list[Table]:
-    """What was measured: the rates of one core and the solver, beside those of the peers, then all else."""
+    """What was measured: rates of one core beside those of peers, solvers, then all else."""
     return [table for table in (_rates(figures), _solvers(figures), _others(figures)) if table.rows]
 
 
@@ -115,7 +115,7 @@ def _of_soak(figures: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _count(number: float | None) -> str:
-    """A number of steps in three digits or more; nothing for none."""
+    """A number with at least three digits, in thousands or millions if large; "" for None."""
     if number is None:
         return ""
     for unit, size in (("M", 1e6), ("k", 1e3)):

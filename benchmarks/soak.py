@@ -1,4 +1,4 @@
-"""Whether memory stays flat over a long play."""
+"""Whether memory stays constant over a long play."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def resident_megabytes() -> float:
     """Resident memory of this process in units of 10**6 bytes.
 
     Raises:
-        ValueError: the system does not tell.
+        ValueError: the system does not report it.
     """
     if not _STATUS.exists():
         raise ValueError(f"a soak reads the resident memory from {_STATUS}, which this system does not have")
@@ -30,10 +30,10 @@ def soak(millions: int, say: Callable[[str], None]) -> dict[str, Any]:
 
     Args:
         millions: steps to play, in millions, rounded up to whole rounds.
-        say: is told how far it is, 20 times.
+        say: called with the progress, 20 times.
 
     Raises:
-        ValueError: the system does not tell the resident memory.
+        ValueError: the system does not report the resident memory.
     """
     play = batched_play(DEFAULT_VARIANT)
     play()  # allocates all that it needs

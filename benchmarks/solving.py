@@ -1,4 +1,4 @@
-"""Solving deals, all cards known: our solver beside pyksolve, which wraps Klondike-Solver.
+"""Solving deals with all cards known: our solver beside pyksolve, which wraps Klondike-Solver.
 
 `python -m benchmarks.solving VARIANT DEALS` measures pyksolve and prints its figures as JSON.
 
@@ -24,8 +24,8 @@ from klondike_env.solver import Limits, solve
 from klondike_env.solver.verdicts import UNDECIDED
 
 MOST_POSITIONS = 1_000_000
-DEALS_PER_SECOND = 10  # about as many as fit into the time that a figure may take
-# The rules that are measured; pyksolve knows the first two.
+DEALS_PER_SECOND = 10  # deals to solve per second that a figure may take; about as many as fit
+# The rules that are measured; pyksolve supports only the first two.
 RULES: dict[str, Rules] = {
     "draw1": PRESETS["draw1"],
     "draw3": PRESETS["draw3"],
@@ -36,23 +36,23 @@ RULES: dict[str, Rules] = {
     "thumb_and_pouch_whole": PRESETS["thumb_and_pouch_whole"],
 }
 PEER, PEER_RULES = "pyksolve", ("draw1", "draw3")
-_WARM_UP = 123456  # a deal that is solved at once, not counted
-_PATIENCE = 60.0  # seconds for a deal
+_WARM_UP = 123456  # an easy deal that is solved first and not counted
+_TIMEOUT_PER_DEAL = 60.0  # seconds
 
 
 class Found(NamedTuple):
     """What a solver says of a deal."""
 
     decided: bool
-    nodes: int | None  # positions visited, where the solver tells
+    nodes: int | None  # positions visited, if the solver reports them
 
 
 def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
-    """Solve the first deals.
+    """Solve the first `n_deals` deals.
 
     Returns:
-        `deals`, how many; `decided` of them; `median_ms` and `mean_ms` of processor time for each; and
-        `nodes_per_second`, None where the solver does not tell.
+        `deals`, how many there are; `decided`, how many of them were decided; `median_ms` and `mean_ms`, processor
+        time per deal; and `nodes_per_second`, None if the solver does not report nodes.
     """
     solve_deal(_WARM_UP)
     found, times = [], []
@@ -71,7 +71,7 @@ def summary(solve_deal: Callable[[int], Found], n_deals: int) -> dict[str, Any]:
 
 
 def measure_ours(name: str, seconds: float) -> dict[str, Any]:
-    """Our solver under the rules of this name."""
+    """Measure our solver under the rules of this name."""
     rules, limits = RULES[name], Limits(nodes=MOST_POSITIONS, seconds=None)
 
     def solve_deal(deal: int) -> Found:
@@ -92,16 +92,16 @@ def has_peer() -> bool:
 
 
 def measure_peer(variant: str, seconds: float) -> dict[str, Any]:
-    """pyksolve in a process of its own; the `error` if it fails."""
+    """Measure pyksolve in a process of its own; the `error` if it fails."""
     deals = n_deals(seconds)
     try:
-        return answer_of(["-m", __name__, variant, str(deals)], timeout=_PATIENCE * (1 + deals))
+        return answer_of(["-m", __name__, variant, str(deals)], timeout=_TIMEOUT_PER_DEAL * (1 + deals))
     except (RuntimeError, ValueError) as error:
         return {"error": str(error)}
 
 
 def main(variant: str, deals: int) -> None:
-    """Measure pyksolve in this process: the search for any win, which is its fastest."""
+    """Measure pyksolve in this process, with its fastest search, which looks for any win."""
     hold_to_one_core()
     from pyksolve.solver import Solitaire, SolveResult
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.process import answer_of
 
-REPEATS = 3  # of which the best counts
+REPEATS = 3  # the shortest time counts
 _TIMED = "import time; start = time.perf_counter(); {statements}; print(time.perf_counter() - start)"
 _IMPORT = _TIMED.format(statements="import klondike_env")
 _FIRST_STEP = _TIMED.format(
@@ -17,9 +17,9 @@ _FIRST_STEP = _TIMED.format(
 
 
 def startup() -> dict[str, Any]:
-    """Seconds on the wall until the package is imported, and until the first step of a game is made.
+    """Seconds of wall time until the package is imported, and until the first step of a game is made.
 
-    The start of Python itself is not counted, the imports are. Compiled code comes from the cache.
+    Imports are counted, but the start of Python itself is not. Compiled code comes from the cache.
     """
     answer_of(["-c", _FIRST_STEP])  # fills the cache
     return {
@@ -29,6 +29,6 @@ def startup() -> dict[str, Any]:
 
 
 def cold_start() -> dict[str, Any]:
-    """Seconds on the wall until the first step when all has to be compiled: measured once."""
+    """Seconds of wall time until the first step if everything has to be compiled; measured once."""
     with tempfile.TemporaryDirectory() as empty:
         return {"cold_compile_seconds": answer_of(["-c", _FIRST_STEP], NUMBA_CACHE_DIR=empty)}

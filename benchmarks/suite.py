@@ -42,14 +42,14 @@ def run_bench(
     soak_millions: int = 0,
     say: Say = lambda progress: None,
 ) -> dict[str, Any]:
-    """Measure what is wanted.
+    """Measure the speed of our games and of other packages.
 
     Args:
         seconds: time spent on each rate.
-        parts: what to measure, of `PARTS`. What is not installed is left out.
+        parts: what to measure, a selection of `PARTS`. Packages that are not installed are left out.
         cold: also measure the first step while nothing is compiled yet, about a minute.
         soak_millions: also play that many million steps and compare the memory before and after.
-        say: is told what is being done.
+        say: called with what is being measured.
 
     Returns:
         A JSON-able dict of what was measured; `benchmarks/ours.py` says how.
@@ -58,18 +58,19 @@ def run_bench(
         - `klondike.batched.<variant>`: `steps_per_second` of one core through `Games`, with a mask and
           the flat observation, by random legal actions; ended games are dealt again.
         - `klondike.threaded.<variant>`: `steps_per_second_one_thread`, `steps_per_second_all_threads`
-          and their `ratio`; `threads` is the number of all of them.
-        - `klondike.single.<variant>`: `steps_per_second` of one game through `gymnasium.make`.
+          of wall time and their `ratio`; `threads` is the number of all threads.
+        - `klondike.single.<variant>`: `steps_per_second` of one game through `gymnasium.make`, always by the
+          last legal action.
         - `klondike.vector.<variant>`: `microseconds_per_frame` through `gymnasium.make_vec`.
         - `klondike.sb3`: `microseconds_per_frame` through the interface of Stable-Baselines3.
         - `solver.klondike_env.<rules>` and `solver.pyksolve.<variant>`: `deals`, `decided`, `median_ms`,
-          `mean_ms`, `nodes_per_second`, or the `error`; `benchmarks/solving.py` says of what.
+          `mean_ms`, `nodes_per_second`, or the `error`; see `summary` in `benchmarks/solving.py`.
         - `klondike.soak`: `steps`, `megabytes_before`, `megabytes_after`.
         - `startup`: `import_seconds`, `first_step_seconds`, `cold_compile_seconds`.
         - `peers.<name>`: `what` is played, and `steps_per_second` of one core or the `error`.
 
     Raises:
-        ValueError: there is no such measurement, or the system does not tell what a soak needs.
+        ValueError: there is no such measurement, or the system does not report the memory that a soak reads.
     """
     unknown = [part for part in parts if part not in PARTS]
     if unknown:
@@ -97,7 +98,7 @@ def run_bench(
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, cores open to this process, and the versions that matter."""
+    """Processor, cores that this process may use, and versions of packages."""
     versions = {"python": platform.python_version(), "klondike_env": klondike_env.__version__}
     for package in _PACKAGES:
         try:

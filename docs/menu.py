@@ -1,4 +1,4 @@
-"""Completes the menu of the site with a page for each preset: a hook of mkdocs, see `hooks` in mkdocs.yml."""
+"""Adds a page for each environment to the menu of the site: a hook of mkdocs, see `hooks` in mkdocs.yml."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def environment_entries() -> list[dict[str, str]]:
 
 
 def on_config(config: Any) -> Any:
-    """Called by mkdocs with the configuration; its `nav` is completed."""
+    """Complete `nav` in the configuration; mkdocs calls this."""
     next(entry for entry in config["nav"] if SECTION in entry)[SECTION] += environment_entries()
     return config

@@ -1,6 +1,6 @@
-"""Writes the pages that are generated from code and kept results, when the site is built.
+"""Writes the pages that are generated from code and stored results when the site is built.
 
-Run by the gen-files plugin of mkdocs; `pages()` is what tests look at.
+The gen-files plugin of mkdocs runs this file; tests call `pages()`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ STRENGTH_PICTURE = "strength.png"
 _RULE_TEXTS: dict[str, dict[object, str]] = {
     "build": {
         "alternating_colour": "down, in alternating colours",
-        "other_suit": "down, on any suit but the same",
+        "other_suit": "down, on any suit but its own",
         "same_suit": "down, in suit",
         "same_colour": "down, in the same colour",
         "any_suit": "down, on any suit",
@@ -46,7 +46,7 @@ _RULE_NAMES = {
     "gaps": "an empty column takes",
     "draw_count": "cards drawn at once",
     "redeals": "redeals",
-    "worry_back": "foundation cards may return",
+    "worry_back": "worrying back: foundation cards may return to a column",
     "runs": "runs that move",
 }
 
@@ -61,7 +61,7 @@ def rule_table(rules: Rules) -> str:
 
 
 def argument_table(arguments: Rules | Settings) -> str:
-    """The fields of a dataclass as keywords: name, default, and meaning from its docstring."""
+    """The fields of a dataclass as keywords: name, default, and the meaning that its docstring gives."""
     rows = []
     for name, default in asdict(arguments).items():
         shown = f'"{default}"' if isinstance(default, str) else str(default)
@@ -70,7 +70,7 @@ def argument_table(arguments: Rules | Settings) -> str:
 
 
 def attributes_of(holder: type) -> dict[str, str]:
-    """What the "Attributes" section of a docstring says of each attribute."""
+    """What the "Attributes" section of a class docstring says of each attribute."""
     section = inspect.getdoc(holder).split("Attributes:\n")[1].split("\n\n")[0]  # type: ignore[union-attr]
     entries = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", section, re.MULTILINE)
     return {name: " ".join(line.strip() for line in text.splitlines()) for name, text in entries}
@@ -105,19 +105,19 @@ def observation_tables() -> str:
 | `"cards"` | a dict of `cards`: `uint8[52, {N_CARD_FIELDS}]`, and `table`: `uint8[{N_TABLE_VALUES}]` |
 | `"dict"` | the same with `action_mask`: `MultiBinary(313)` |
 
-The index is that of the flat form; `klondike_env.observation.describe(index)` tells what a value means.
-Of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
+The index is that of the flat form; `klondike_env.observation.describe(index)` says what a value means.
+Values of each card, in order of card ids (`suit * 13 + rank`; clubs, diamonds, hearts, spades; ace 0 to king 12):
 
 {table(CARD_FIELDS, index_of_card_value)}
 
-Of the table:
+Values of the game as a whole (`table`):
 
 {table(TABLE_FIELDS, index_of_table_value)}"""
 
 
 def environment_page(gym_id: str, rules: Rules | None) -> str:
-    """The page of one environment in the form of Gymnasium's own; without rules, of that with rules as keywords."""
-    said = sections_of(inspect.getdoc(KlondikeEnv) or "")
+    """The page of one environment, laid out like Gymnasium's own pages; no rules stand for `Klondike/Custom-v0`."""
+    sections = sections_of(inspect.getdoc(KlondikeEnv) or "")
     rewards = (klondike_env.reward.__doc__ or "").split("\n", 1)[1].strip()
     rule_part = rule_table(rules) if rules else "All rules are keywords, see [Arguments](#arguments)."
     rule_keywords = "" if rules else f"\n{argument_table(Rules())}\n"
@@ -134,13 +134,13 @@ def environment_page(gym_id: str, rules: Rules | None) -> str:
 
 ## Description
 
-{said["Description"]}
+{sections["Description"]}
 
 {rule_part}
 
 ## Action space
 
-{said["Action space"]}
+{sections["Action space"]}
 
 ## Observation space
 
@@ -154,15 +154,15 @@ Everything a player with perfect memory knows, and nothing else. It comes in thr
 
 ## Starting state
 
-{said["Starting state"]}
+{sections["Starting state"]}
 
 ## Episode end
 
-{said["Episode end"]}
+{sections["Episode end"]}
 
 ## Information
 
-{said["Information"]}
+{sections["Information"]}
 
 ## Arguments
 {rule_keywords}
@@ -172,7 +172,7 @@ Everything a player with perfect memory knows, and nothing else. It comes in thr
 
 ## Version history
 
-{said["Version history"]}
+{sections["Version history"]}
 """
 
 
@@ -191,7 +191,7 @@ def environment_index() -> str:
 {chr(10).join(rows)}
 | [`{CUSTOM_ID}`](custom.md) |{" |" * len(_RULE_NAMES)}
 
-Deal 1 is draw 1 under its other name. In the last one every rule is a keyword.
+Deal 1 is another name for draw 1. In the last environment every rule is a keyword.
 """
 
 
@@ -200,22 +200,22 @@ def _cells(rules: Rules) -> list[str]:
 
 
 def study_page() -> str:
-    """What the verdicts that come with the package tell of how many deals can be won."""
+    """How many deals can be won, by the verdicts that come with the package."""
     return f"""\
 # How many deals can be won
 
-With all cards known, and by the verdicts on training deals that come with the package, as `klondike study` prints
-them. {report.CAPTION}
+How many deals can be won if all cards are known. The figures come from the verdicts on training deals in the package,
+and `klondike study` prints them. {report.CAPTION}
 Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
-Patience Games", JAIR 85:21 (2026). Need of worrying back is a share of the deals that are won with it, among those
-that were solved with and without.
+Patience Games", JAIR 85:21 (2026). "Need worrying back" is a share of the deals that are won with
+worrying back and that the solver also tried without it.
 
 {report.table_of(winnability.study(show_progress=False)).markdown()}
 """
 
 
 def measured_strength() -> dict[str, dict[str, AgentResult]]:
-    """What `docs/strength` holds: variant -> agent -> result, by time for a game; of several that of most deals."""
+    """Stored results: variant -> agent -> result, fastest first; of several results, the one with the most deals."""
     evaluations = [
         Evaluation.model_validate_json(file.read_text()) for file in sorted((ROOT / "docs/strength").glob("*.json"))
     ]
@@ -241,7 +241,7 @@ def strength_table(agents: dict[str, AgentResult]) -> str:
 
 
 def agents_page() -> str:
-    """The README of the agents, and how strong they are."""
+    """The README of the agents, followed by their strength."""
     tables = [f"### {title_of(name).capitalize()}\n\n{strength_table(a)}" for name, a in measured_strength().items()]
     about = (ROOT / "agents/README.md").read_text().strip()
     return f"""\
@@ -249,7 +249,7 @@ def agents_page() -> str:
 
 ## Strength against time
 
-Public test deals, from number 0 on, the same for all agents; time is that of one worker on a shared AMD EPYC.
+All agents played the same public test deals, from number 0 on. Times are of one worker on a shared AMD EPYC.
 
 ![Win rate over time per game, one panel for each variant]({STRENGTH_PICTURE})
 
@@ -281,5 +281,5 @@ def _write() -> None:
         picture.write(png(strength_figure(measured_strength())))
 
 
-if __name__ == "<run_path>":  # how gen-files runs a script
+if __name__ == "<run_path>":  # the name under which gen-files runs a script
     _write()

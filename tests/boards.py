@@ -1,4 +1,4 @@
-"""Positions written as a player would write them, and tables to play them at.
+"""Positions written as a player would write them, and tables to play them on.
 
 The same tests run on an `EngineTable` and on a `ReferenceTable`, so both are checked against every rule.
 """

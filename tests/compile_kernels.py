@@ -1,7 +1,7 @@
 """Compile what most tests use: `python -m tests.compile_kernels`.
 
-Tests run in two processes, and some start others. Compiled by one beforehand, kernels are in the cache for all of them;
-otherwise the processes that run side by side compile the same kernels at the same time.
+Tests run in two processes, and some tests start others. If one process compiles beforehand, all of them find the
+kernels in the cache; otherwise processes that run side by side compile the same kernels at the same time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The import graph of the package, told from its source without importing anything."""
+"""The import graph of the package, read from its source without importing anything."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = "klondike_env"
-# The agents are the package's too, kept in a folder of their own.
+# The agents belong to the package but have a folder of their own.
 FOLDERS = {PACKAGE: ROOT / PACKAGE, f"{PACKAGE}.agents": ROOT / "agents"}
 
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of the package by its name, a package by that of its folder."""
+    """Name -> file of every module; the name of a package is that of its folder."""
     found = {}
     for name, folder in FOLDERS.items():
         for path in sorted(folder.rglob("*.py")):
@@ -25,7 +25,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported_names(source: str) -> Iterator[str]:
-    """What a source text imports, at its top or within functions: modules, and perhaps names in them."""
+    """What a source text imports, at its top or in functions: modules, possibly names in them."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -40,7 +40,7 @@ def imports(module: str) -> frozenset[str]:
     """The modules of the package that a module imports by name."""
     names = set(imported_names(modules()[module].read_text(encoding="utf-8")))
     packages = {name.rpartition(".")[0] for name in names if name in modules()}
-    # `from klondike_env.engine import actions` asks for the module, not for its package.
+    # `from klondike_env.engine import actions` means the module, not its package.
     return frozenset(name for name in names if name in modules() and name not in packages - {PACKAGE}) - {
         PACKAGE,
         module,

@@ -1,4 +1,4 @@
-"""The rules of the Klondike family once more, in slow and plain Python: the oracle of the tests.
+"""The rules of the Klondike family once more, in slow and plain Python: the reference of the tests.
 
 It is written from the rules alone. It shares with the compiled engine only the numbering of cards, actions and
 outcomes. No kernel is called here, so a mistake has to be made twice to stay hidden.

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: the form of its figures; how high they are is for people to judge."""
+"""`python -m benchmarks`: the form of its figures. Whether they are good is for people to judge."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from benchmarks.report import markdown_of, notes_of
 from klondike_env.machine import cores
 from klondike_env.rules import PRESETS
 
-# A package that says how many cores it may use, and fails.
+# A package that fails, with the number of cores it may use as its message.
 FAILING = """
 import os
 
 def make(name):
     raise OSError(f"{len(os.sched_getaffinity(0))} core, {os.environ['OMP_NUM_THREADS']} thread")
 """
-# A package whose every game is over after two steps; it does not understand illegal actions.
+# A package whose games are over after two steps; it fails on illegal actions.
 PLAYING = """
 class Env:
     def reset(self):
@@ -46,7 +46,7 @@ def make(name, config):
 """
 
 
-# A solver that gives up on every second deal, the first one among them.
+# A solver that gives up on every second deal, starting with the first.
 SOLVING = """
 import enum, os
 
@@ -157,7 +157,7 @@ def test_what_cannot_be_measured_is_refused_in_one_line(monkeypatch, tmp_path):
 
 @pytest.fixture
 def two_peers(tmp_path, monkeypatch):
-    """The peers are one that fails and one that plays."""
+    """Two peers, one that fails and one that plays."""
     (tmp_path / "pgx").mkdir()
     (tmp_path / "pgx" / "__init__.py").write_text(FAILING)
     (tmp_path / "pgx" / "experimental.py").write_text("auto_reset = None")

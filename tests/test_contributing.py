@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md: the tests that it names exist, and nothing that is added can be left out of a place it names."""
+"""CONTRIBUTING.md: the tests that it names exist, and they fail if an addition leaves out a step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_path_named_exists():
 
 
 def rules_that_differ_in(field: str) -> tuple[Rules, Rules]:
-    """Two random rules, equal but for one field; StopIteration where random rules all have the same there."""
+    """Two random rules, equal except for one field; StopIteration if all random rules have the same value there."""
     samples = [random_rules(random.Random(seed)) for seed in range(60)]
     other = next(sample for sample in samples if getattr(sample, field) != getattr(samples[0], field))
     return samples[0], Rules(**{**samples[0].to_dict(), field: getattr(other, field)})

@@ -1,4 +1,4 @@
-"""The generated pages of the documentation hold what the code says."""
+"""The generated pages of the documentation agree with the code."""
 
 import importlib.util
 import json

@@ -88,7 +88,7 @@ def test_the_golden_deal_is_laid_out_as_every_format_says(format):
 
 @pytest.mark.parametrize("format", GOLDEN)
 def test_the_golden_deal_is_written_as_by_hand(format):
-    position = lay_out_slowly(ids(GOLDEN["rows"]))  # the oracle's way of dealing confirms the hand's
+    position = lay_out_slowly(ids(GOLDEN["rows"]))  # the reference deals as the text written by hand says
     assert (position.columns, position.talon) == ([ids(column) for column in COLUMNS], ids(STOCK))
     assert format_deck(ids(GOLDEN["rows"]), format) == GOLDEN[format]
 

@@ -1,4 +1,4 @@
-"""The batch as Python sees it: what `Games` promises beyond the rules."""
+"""The batch in Python: what `Games` promises beyond the rules."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The golden files: what the engine gives today is what they say, and so is the oracle's word."""
+"""The golden files: the engine still gives what they say, and the slow reference agrees."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.golden.__main__ import FOLDER, GOLDEN_FILES
 from tests.golden.playthroughs import PLAYTHROUGHS
 
 HOW = "if the change is meant, run `make golden` and read the difference that git shows"
-MOST_NODES = 700  # that the slow reference is to visit for each deal
+MOST_NODES = 700  # so many does the slow reference visit for each deal, at most
 
 
 def first_difference(left: str, right: str) -> str:
@@ -36,7 +36,7 @@ def perft_counts() -> dict[tuple[str, int], list[int]]:
 
 
 def slow_perft(position: reference.Position, depth: int, rules: Rules) -> int:
-    """The count of one depth, by the rules in plain Python."""
+    """The count of one depth, by the slow reference."""
     if sum(position.foundation) == 52 or reference.is_lost(position, rules):
         return 0
     actions = reference.legal_actions(position, rules, "draw")

@@ -1,4 +1,4 @@
-"""What may import what: the package in layers, read from the import statements, wherever in a module they stand."""
+"""What may import what: the package in layers, checked on all import statements, those in functions included."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NAMES = [name for name in modules() if name != PACKAGE]
 
 
 def part_of(module: str) -> str:
-    """The part that a module belongs to: the longest name that is in the layers, for the top of a wing its own."""
+    """The part that a module belongs to: the longest name in the layers that is a prefix of the module's."""
     inner = module.removeprefix(f"{PACKAGE}.")
     found = [part for part in LEVELS if inner == part or inner.startswith(f"{part}.")]
     assert found, f"{module} is in no layer"

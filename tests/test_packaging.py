@@ -1,4 +1,4 @@
-"""What `pip install` brings: every module and table of the package, the agents with it, and nothing else."""
+"""What `pip install` brings: every module and table of the package, the agents included, and nothing else."""
 
 from __future__ import annotations
 

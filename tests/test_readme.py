@@ -1,4 +1,4 @@
-"""What the README says is what the code does."""
+"""The README says what the code does."""
 
 import ast
 import re
@@ -42,7 +42,7 @@ def map_of_the_tree():
     folders = {0: ""}
     for line in tree.splitlines():
         indent = len(line) - len(line.lstrip())
-        if indent in folders:  # else the words of the line before go on
+        if indent in folders:  # else this continues the description of the line before
             named = re.match(r"\s*(\S+(?: \S+\.py)*)", line)[1].split()
             folders[indent + 2] = folders[indent] + named[0]
             yield [folders[indent] + name for name in named]

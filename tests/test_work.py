@@ -1,4 +1,4 @@
-"""Sharing work: the same results wherever it is done, nothing lost, and clear words when it goes wrong."""
+"""Sharing work: the same results wherever it is done, nothing lost, and clear messages when something fails."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_a_missing_ray_is_named(monkeypatch):
         share(square, range(3), backend="ray")
 
 
-# A program that is started in the background, as these tests may be, would ignore Ctrl-C.
+# A program started in the background, as these tests may be, ignores Ctrl-C.
 SLEEPERS = """
 import os, signal, sys, time
 from pathlib import Path

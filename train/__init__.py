@@ -2,6 +2,6 @@
 
 import os
 
-# Idle threads of torch sleep instead of spinning. On an idle machine that changes nothing; where other
-# processes share the cores, spinning made training four times slower. Must be set before torch loads.
+# Idle threads of torch sleep instead of spinning. On an idle machine this changes nothing; where other
+# processes share the cores, spinning made training four times slower. It must be set before torch loads.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

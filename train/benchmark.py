@@ -1,11 +1,11 @@
-"""The main job: train PPO on every game, let it and the baselines play the same deals, report.
+"""The benchmark: train PPO on every variant, let it and the baselines play the same deals, and report.
 
     python -m train.benchmark                                         # configs/benchmark/quick.yaml
     python -m train.benchmark --config configs/benchmark/standard.yaml
     python -m train.benchmark --name small deals=1000 ppo.minutes=0.5
 
-A benchmark is kept in `runs/<name>`. If it is killed and started again with the same configuration, it resumes where
-it was, a training at its last checkpoint. A finished benchmark is never changed: the next run of that name goes to
+A benchmark is stored in `runs/<name>`. If it is killed and started again with the same configuration, it resumes; a
+training resumes at its last checkpoint. A finished benchmark is never changed: the next run of that name goes to
 `runs/<name>-2`.
 """
 
@@ -37,7 +37,7 @@ from train.words import PPO, headline, minutes, ppo_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
-TRAINING_FILE = "training.json"  # exists once a training can be resumed
+TRAINING_FILE = "training.json"  # once it exists, the training can be resumed
 
 
 class Trainer(Protocol):
@@ -48,10 +48,10 @@ class Trainer(Protocol):
 
 
 class Evaluator(Protocol):
-    """What lets agents play: `train.evaluate.evaluate`; results call agents by their names here."""
+    """What lets agents play: `train.evaluate.evaluate`; results use the names given here."""
 
     def __call__(self, agents: Sequence[str], variant: str, deals: int, *, file: Path | None = None) -> Evaluation:
-        """Let agents play the first test deals; games are written to a file as they end."""
+        """Let agents play the first test deals; games are written to `file` as they end."""
 
 
 def run_benchmark(
@@ -61,14 +61,14 @@ def run_benchmark(
 
     Args:
         config: what to run.
-        directory: where the run is kept, see `choose_directory`.
+        directory: where the run is stored, see `choose_directory`.
         trainer: trains one network.
         evaluator: lets agents play.
-        command: what the report says it was made by.
+        command: the command that the report says made it.
         console: where progress and tables go.
 
     Raises:
-        ConfigError: the configuration of a training cannot be used; then nothing has been trained.
+        ConfigError: the configuration of a training cannot be used. Nothing has been trained then.
     """
     trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
     save_config(config, directory / CONFIG_FILE)
@@ -150,7 +150,7 @@ def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Conso
 
 
 def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, evaluator: Evaluator) -> Evaluation:
-    """PPO in both play modes and the baselines; "ppo" is the mode that the configuration named beforehand."""
+    """PPO in both play modes, and the baselines; "ppo" stands for the mode that the configuration named beforehand."""
     mode: PlayMode = training.play_mode
     other: PlayMode = "sampled" if mode == "argmax" else "argmax"
     names = {f"policy:{run.weights}@{mode}": PPO, f"policy:{run.weights}@{other}": f"{PPO} {other}"}
@@ -158,7 +158,7 @@ def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, eval
 
 
 def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluator) -> Evaluation | None:
-    """The agents that plan, and the baselines on the same deals."""
+    """The agents that plan, and the baselines, on the same deals."""
     if not config.planners:
         return None
     return evaluator([*config.agents, *config.planners], variant, config.planner_deals, file=file)
@@ -175,7 +175,7 @@ def _print_summary(benchmark: BenchmarkResult, report: Path, console: Console) -
 
 
 def describe_machine() -> Machine:
-    """The machine, the training device and the versions of what decides results and speed."""
+    """The machine, the training device and the versions of the packages that results and speed depend on."""
     import torch
 
     packages = ("klondike-env", "gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch")
@@ -197,9 +197,9 @@ def main(
         list[str] | None, typer.Argument(help="key=value, such as deals=1000 or ppo.minutes=0.5", show_default=False)
     ] = None,
     config: Annotated[Path, typer.Option(help="YAML file of a benchmark")] = QUICK,
-    name: Annotated[str | None, typer.Option(help="name of the run instead of the file's")] = None,
+    name: Annotated[str | None, typer.Option(help="name of the run, in place of the name in the file")] = None,
 ) -> None:
-    """Train PPO on every game, let it and the baselines play the same deals, and report."""
+    """Train PPO on every variant, let it and the baselines play the same deals, and report."""
     console = table_console()
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])

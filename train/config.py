@@ -61,15 +61,15 @@ class Config(BaseModel):
 
 
 class EnvConfig(Config):
-    """How training meets the game.
+    """Options of the environment in training.
 
     Attributes:
         talon: "draw", "reach", or "auto": reach where redeals are unlimited, draw elsewhere.
         no_repeats: mask actions that lead back to a position visited since the last progress.
         auto_finish: end a game as won once it is decided.
-        stall_limit: steps in a row without progress that end a game in training. Far below the
-            environment's default, with which four of five frames are spent in games that are lost
-            already. Evaluation plays on to 250, which is worth two points to a trained draw-1 policy.
+        stall_limit: steps in a row without progress that end a game in training. It is far below the
+            environment's default, with which four of five frames are spent in games that are already
+            lost. Evaluation plays on to 250, which adds two points to the win rate of a draw-1 policy.
         reward: reward scheme.
     """
 
@@ -81,7 +81,7 @@ class EnvConfig(Config):
 
 
 class ValidationConfig(Config):
-    """Evaluation during training: so many validation deals, again after every `interval` frames."""
+    """Evaluation during training: on this many validation deals (`deals`), after every `interval` frames."""
 
     deals: Annotated[Count, Field(le=len(VALIDATION_DEALS))] = 2000
     interval: Count = 1_000_000
@@ -98,11 +98,11 @@ class PpoConfig(Config):
         n_steps: steps in each game between two updates; n_games * n_steps frames make a rollout.
         batch_size: frames per gradient step; divides a rollout.
         epochs: how often an update goes through the rollout.
-        learning_rate: of Adam, at the start.
+        learning_rate: learning rate of Adam, at the start.
         schedule: "linear" lets the learning rate fall to zero at the end of the budget, "constant" keeps it.
         gamma: discount per step.
-        gae_lambda: of the advantage estimate.
-        clip: how far the ratio of new to old probability may move from 1.
+        gae_lambda: lambda of the generalized advantage estimate.
+        clip: how far the ratio of new to old probability may differ from 1.
         entropy_start: entropy coefficient at the start ...
         entropy_end: ... and at the end of the budget, linear in between.
         value_coefficient: weight of the value loss.
@@ -110,12 +110,12 @@ class PpoConfig(Config):
         hidden_sizes: units of each layer of the shared trunk.
         frames: the budget, in environment steps of all games together.
         minutes: the budget in wall time; training ends with whichever comes first. None for no limit.
-        seed: of the weights, the deals and the sampling.
+        seed: seed of the weights, the deals and the sampling.
         validation: evaluation during training.
         play_mode: how the trained network plays when its strength is reported: its likeliest action
             ("argmax") or one drawn from its distribution ("sampled").
         run_dir: directory of the run; None for `runs/ppo_<variant>`.
-        device: "auto" for a GPU where there is one, else as torch names it.
+        device: "auto" for a GPU if there is one; else a device as torch names it.
     """
 
     variant: str = "draw1"
@@ -182,14 +182,14 @@ class BenchmarkConfig(Config):
     """The benchmark: train PPO on each variant, evaluate it and the baselines on the same deals.
 
     Attributes:
-        name: of the run, kept in `runs/<name>`.
-        variants: presets, in the order of the table; no aliases, which would be trained twice.
+        name: name of the run, which is stored in `runs/<name>`.
+        variants: presets, in the order of the table; no aliases, whose games would be trained twice.
         agents: baselines, by the names that `train.evaluate` knows.
         deals: test deals that every agent plays, from number 0 on.
         planners: agents that plan, by name.
         planner_deals: test deals that planners and baselines play together, from number 0 on.
-        ppo_configs: directory whose `<variant>.yaml` each training starts from, or from the defaults without one.
-        ppo: overrides of those files, for all variants.
+        ppo_configs: directory with a `<variant>.yaml` for each training; without that file, defaults are used.
+        ppo: overrides of these files, for all variants.
         per_variant: variant -> further overrides for it alone.
     """
 
@@ -249,7 +249,7 @@ class BenchmarkConfig(Config):
 
 
 def resolve_talon(talon: Literal["auto", "draw", "reach"], rules: Rules) -> Talon:
-    """Decide "auto": reach where redeals are unlimited, where looking through the stock costs nothing, else draw."""
+    """Decide "auto": reach where redeals are unlimited, since looking through the stock is free there; else draw."""
     if talon == "auto":
         return rules.auto_talon
     return talon
@@ -347,14 +347,14 @@ def _explain(kind: type[Config], detail: ErrorDetails) -> str:
     key = ".".join(path)
     if detail["type"] == "extra_forbidden":
         return _unknown_key(key, path[-1], _fields_at(kind, path[:-1]))
-    if detail["type"] == "value_error":  # raised by the checks above, which name everything themselves
+    if detail["type"] == "value_error":  # raised by the checks above, whose messages are complete
         message = str(detail["ctx"]["error"])
         return f"{key} {message}" if message.startswith("is ") else message
     allowed = _ALLOWED.get(detail["type"], detail["msg"].removeprefix("Input should be "))
     return f"{key} is {detail['input']!r}; allowed: {allowed}"
 
 
-# pydantic's words for what it wanted, where they are not a user's words.
+# In place of messages of pydantic that a user would not understand: type of error -> what is allowed.
 _ALLOWED = {
     "bool_parsing": "true or false",
     "bool_type": "true or false",

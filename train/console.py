@@ -1,4 +1,4 @@
-"""What the command lines of this folder share: where tables go, how mistakes are told, and what is not overwritten."""
+"""Shared by the command lines of this folder: printing tables, reporting mistakes, and not overwriting files."""
 
 from __future__ import annotations
 

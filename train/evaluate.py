@@ -2,14 +2,13 @@
 
     python -m train.evaluate --variant draw1 --agent collins --agent random --deals 40000 --json result.json
 
-or from Python
+or from Python:
 
     evaluation = evaluate(["collins", MyAgent()], "draw1", 40_000)
     evaluation.agents["collins"].win_rate
 
-Deals are 0 to N - 1, the first of the public test deals. Every figure counts a game as won once it is decided
-(`auto_finish`), and as stalled after 250 steps without progress. Each agent draws in its own way (`talon`), which
-results state.
+Deals are 0 to N - 1, the first of the public test deals. A game counts as won once it is decided (`auto_finish`), and
+as stalled after 250 steps without progress. Agents differ in how they use the talon (`talon`); results say how.
 """
 
 from __future__ import annotations
@@ -53,23 +52,23 @@ def evaluate(
     """Let agents play the same deals.
 
     Args:
-        agents: one agent or several, as names (see `klondike_env.agents.registry`) or instances. Results call them by
-            the names given here, or by the instance's `name`.
+        agents: one agent or several, as names (see `klondike_env.agents.registry`) or instances. Results use the names
+            given here, or the `name` of an instance.
         variant: the name of a preset, or rules of your own.
         deals: how many of the test deals to play, 1 to 1,000,000, or deal numbers.
         batch: how many games a worker plays side by side.
-        seed: of the agents' chance.
-        workers: how many share the games. More than one are processes of their own, so a program must call this
+        seed: seed of the agents' random choices.
+        workers: how many workers share the games. Several workers are separate processes, so a program must call this
             below `if __name__ == "__main__":`.
-        backend: where they are: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
-        file: where games are kept as they come, as CSV. If it exists, the games that it holds are not played
+        backend: "processes" of this machine, or "ray" for a Ray cluster, see `klondike_env.work.share`.
+        file: CSV file to which games are written as they end. If it exists, the games that it holds are not played
             again; so the agents must be the same as when it was written.
         progress: whether to show a progress bar.
 
     Returns:
         Results and paired comparisons of the agents in the order given. For our agents they are the same for any
-        `batch`, `workers` and `backend`, apart from times; of networks a choice between actions that are equal but
-        for rounding may depend on `batch` and on how the deals are shared. Times are of one worker.
+        `batch`, `workers` and `backend`, apart from times. Networks are an exception: between actions that are equal
+        but for rounding, their choice may depend on `batch` and on how the deals are shared. Times are of one worker.
 
     Raises:
         ValueError: there is no such agent, variant or deal, two agents have the same name, the file holds games
@@ -138,7 +137,7 @@ def _progress_bar(shown: bool) -> Progress:
 
 
 def _watch(bar: Progress, name: str, total: int) -> Watch:
-    """Count games and wins on the bar, about 200 times in all: drawing it more often would cost playing time."""
+    """Count games and wins on the bar, drawn about 200 times in all: more often would cost playing time."""
     task = bar.add_task(name, total=total, win_rate=0.0, per_second=0.0)
     ended = wins = shown = 0
 
@@ -167,15 +166,15 @@ def main(
     deals: Annotated[int, typer.Option(help="play the test deals 0 to N - 1")] = 40_000,
     json: Annotated[
         Path | None,
-        typer.Option(help="write the results to this file; games are kept beside it until then"),
+        typer.Option(help="write the results to this file; until then games are stored beside it"),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="draw win rates over time per game into this file, as PNG")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="replace these files if they exist")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="of the agents' chance")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="seed of the agents' random choices")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="games that a worker plays side by side")] = DEFAULT_BATCH,
-    workers: Annotated[int, typer.Option(min=1, help="how many share the games")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="how many workers share the games")] = 1,
     backend: Annotated[str, typer.Option(help="processes, or ray for the machines of a Ray cluster")] = "processes",
 ) -> None:
     """Let agents play the same deals, and compare them.
@@ -212,7 +211,7 @@ def main(
 
 
 def _print(evaluation: Evaluation) -> None:
-    from train.report import comparison_table, evaluation_table  # brings matplotlib, which `evaluate` does not need
+    from train.report import comparison_table, evaluation_table  # imports matplotlib, which `evaluate` does not need
 
     console = table_console()
     console.print(evaluation_table(evaluation))

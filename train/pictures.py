@@ -13,7 +13,7 @@ from klondike_env.intervals import wilson_interval
 from train.results import AgentResult, Evaluation, VariantResult
 from train.words import PPO, baselines_of, main_agents, minutes, percent, title_of
 
-# Told apart by colour-blind readers too (Okabe and Ito).
+# Colour-blind readers, too, can tell these apart (Okabe and Ito).
 _COLOURS = {"random": "#999999", "greedy": "#E69F00", "collins": "#0072B2", PPO: "#D55E00"}
 _MORE_COLOURS = ("#009E73", "#CC79A7", "#56B4E9", "#F0E442")
 _LINE_STYLES = ("--", ":", "-.")
@@ -43,7 +43,7 @@ def strength_figure(variants: Mapping[str, Mapping[str, AgentResult]]) -> Figure
     """Win rate over time for a game, one panel per variant; settings of one agent are joined by a line.
 
     Args:
-        variants: variant -> name -> result; what comes before a colon in a name is the agent, the rest a setting.
+        variants: variant -> name -> result; what comes before the colon of a name is the agent, the rest its settings.
     """
     figure, panels = _panels(len(variants), height=2.9)
     figure.suptitle("Win rate over time per game, in percent, with 95 % intervals")
@@ -60,7 +60,7 @@ def strength_figure(variants: Mapping[str, Mapping[str, AgentResult]]) -> Figure
 def _panels(count: int, height: float) -> tuple[Figure, list[Axes]]:
     columns = min(count, _PANELS_PER_ROW)
     rows = ceil(count / columns)
-    # A single panel is drawn as wide as two, or the title would not fit above it.
+    # A single panel is drawn as wide as two, so that the title fits above it.
     figure = Figure(figsize=(4.0 * max(columns, 2), height * rows + 0.6), layout="constrained")
     panels = [figure.add_subplot(rows, columns, index + 1) for index in range(count)]
     for panel in panels:
@@ -121,7 +121,7 @@ def _kind_of(name: str) -> str:
 
 
 def _margins(results: Sequence[AgentResult]) -> list[list[float]]:
-    """How far the intervals reach below and above the rates, in percent; rounding must make none negative."""
+    """How far the intervals reach below and above the rates, in percent; rounding must not make them negative."""
     below = [100 * max(result.win_rate - result.interval.low, 0) for result in results]
     above = [100 * max(result.interval.high - result.win_rate, 0) for result in results]
     return [below, above]

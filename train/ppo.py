@@ -5,9 +5,9 @@
     python -m train.ppo --resume runs/ppo_draw1
 
 PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) on a native batch of games.
-The run directory holds `config.yaml` (every value), `policy.safetensors` (what `policy` agents
-load), `checkpoint.zip` and `training.json` (what `--resume` needs) and TensorBoard's event files. All
-but the last are written at each validation, whole or not at all.
+The run directory holds `config.yaml` (every setting), `policy.safetensors` (which `policy` agents
+load), `checkpoint.zip` and `training.json` (which `--resume` needs) and TensorBoard's event files. The
+weights, the checkpoint and `training.json` are written at each validation, whole or not at all.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ WEIGHTS_FILE = "policy.safetensors"
 CHECKPOINT_FILE = "checkpoint.zip"
 TRAINING_FILE = "training.json"
 _BAR = 1000  # steps of the progress bar
-_RECENT_GAMES = 2000  # games that count for the win rate on the progress bar
+_RECENT_GAMES = 2000  # the progress bar shows the win rate over these
 
 
 class Trained(BaseModel):
-    """How far a training has come."""
+    """How far a run has come."""
 
     frames: int = 0
     seconds: float = 0.0
@@ -74,17 +74,17 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """The share of the budget that is spent, 0 to 1: of the frames or of the time, whichever is more."""
+        """The share of the budget that is spent, 0 to 1: that of the frames or of the time, whichever is larger."""
         of_time = self.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
         return min(max(self.trained.frames / self.config.frames, of_time), 1.0)
 
     def scaled(self, start: float, end: float) -> float:
-        """The value between `start` and `end` that belongs to the share spent."""
+        """The value between `start` and `end`, interpolated by the share of the budget that is spent."""
         return start + (end - start) * self.spent
 
 
 class TrunkExtractor(BaseFeaturesExtractor):
-    """The trunk as Stable-Baselines3 wants it: shared by policy and value."""
+    """The trunk in the form that Stable-Baselines3 expects; policy and value share it."""
 
     def __init__(self, observation_space: Any, useful: list[int], hidden_sizes: list[int]) -> None:
         super().__init__(observation_space, features_dim=hidden_sizes[-1])
@@ -96,7 +96,7 @@ class TrunkExtractor(BaseFeaturesExtractor):
 
 
 class Watch(BaseCallback):
-    """Follows a training: schedules, progress bar, validation, checkpoints, and the end of the budget."""
+    """Follows a training: entropy schedule, progress bar, validation and checkpoints."""
 
     def __init__(self, config: PpoConfig, trained: Trained, budget: Budget, progress: Progress) -> None:
         super().__init__()
@@ -151,7 +151,7 @@ class Watch(BaseCallback):
 
 
 class TimedPPO(MaskablePPO):
-    """MaskablePPO that ends when the wall time is spent, too: after a whole rollout and its update."""
+    """MaskablePPO that also ends when the wall time is spent, after a whole rollout and its update."""
 
     budget: Budget
 
@@ -161,7 +161,7 @@ class TimedPPO(MaskablePPO):
 
 
 def train(config: PpoConfig, *, resume: bool = False, console: Console | None = None) -> RunResult:
-    """Train a policy; the run is kept in `config.directory`.
+    """Train a policy; the run is stored in `config.directory`.
 
     Args:
         config: what to train.
@@ -182,7 +182,7 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
     budget = Budget(config, trained)
     env = make_env(config)
     model = _load_model(config, env) if resume else make_model(config, env)
-    env.seed(_deal_seed(config.seed, trained.frames))  # only now, as making or loading a model seeds its environment
+    env.seed(_deal_seed(config.seed, trained.frames))  # last, because making or loading a model seeds its environment
     model.budget = budget
     start, end = config.learning_rate, 0.0 if config.schedule == "linear" else config.learning_rate
     model.lr_schedule = lambda _: budget.scaled(start, end)
@@ -214,15 +214,15 @@ def make_env(config: PpoConfig) -> KlondikeVecEnv:
 
 
 def _deal_seed(seed: int, frames: int) -> int:
-    """A seed of deals for a run, or part of a resumed run, that no other one shares.
+    """A seed of the deals that no other run, and no other part of a resumed run, shares.
 
-    Game i takes this seed + i: neighbouring seeds of runs would share most of their deals.
+    Game i takes this seed + i. So if runs with neighbouring seeds used these directly, they would share most deals.
     """
     return int(np.random.SeedSequence([seed, frames]).generate_state(1, np.uint64)[0])
 
 
 def _learn(model: TimedPPO, watch: Watch, *, resume: bool) -> None:
-    """Spend the budget; whoever interrupts it finds the run saved."""
+    """Spend the budget; on an interrupt, save the run first."""
     config, trained = watch.config, watch.trained
     try:
         model.learn(config.frames - trained.frames, callback=watch, reset_num_timesteps=not resume)

@@ -1,4 +1,4 @@
-"""Results as a terminal shows them, and as a report: `results.json`, `report.md` and its pictures."""
+"""Results as tables for the terminal, and as a report: `results.json`, `report.md` and its pictures."""
 
 from __future__ import annotations
 
@@ -102,14 +102,14 @@ def _summary(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[st
 
 
 def _standing(evaluation: Evaluation) -> str:
-    """Which baselines PPO does not beat."""
+    """The baselines that PPO does not beat, in words."""
     groups = groups_of(evaluation)
     words = {"below": "BELOW", "apart": "level with"}
     return "; ".join(f"{words[key]} {', '.join(groups[key])}" for key in words if key in groups) or "above all"
 
 
 def _alias_note(variants: Sequence[VariantResult]) -> str:
-    """Which other names the games have, one sentence each."""
+    """Other names of the variants, one sentence each."""
     return " ".join(
         f"{title_of(alias).capitalize()} is {title_of(result.variant)} under another name."
         for result in variants
@@ -137,7 +137,7 @@ def write_report(result: BenchmarkResult, directory: Path) -> Path:
 
 
 def report_text(result: BenchmarkResult) -> str:
-    """The report as Markdown; it refers to the pictures by file name."""
+    """The report as Markdown, with the pictures by file name."""
     sections = [
         f"# Benchmark {result.name}",
         f"Made by `{result.command}` in {minutes(result.seconds)} of training and games, {result.finished}.",

@@ -1,7 +1,7 @@
 """What is measured, as plain values: games played, agents evaluated, networks trained, benchmarks run.
 
-All of it goes to JSON and back (`model_dump_json`, `model_validate_json`) without loss, apart from the
-per-game arrays of `PlayedGames`, which are summed up in an `AgentResult`.
+All of it goes to JSON and back (`model_dump_json`, `model_validate_json`) without loss, except the
+per-game arrays of `PlayedGames`, which an `AgentResult` sums up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from train.statistics import count_pairs, difference_interval, mcnemar_p_value
 
 
 class Record(BaseModel):
-    """Base of all results: never changed once made, unknown fields refused."""
+    """Base of all results: immutable, unknown fields refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -63,7 +63,7 @@ class Comparison(Record):
 
     Attributes:
         first, second: the agents' names.
-        only_first, only_second: deals that one of them won and the other did not.
+        only_first, only_second: how many deals only this one of the two won.
         difference: win rate of the first minus that of the second, -1 to 1.
         interval: 95 % interval of that difference.
         p_value: exact McNemar test, two-sided.
@@ -111,7 +111,7 @@ class Evaluation(Record):
         variant: preset name, or "custom".
         rules: the fields of `klondike_env.rules.Rules`.
         deals: how many deals each agent played.
-        deal_numbers: which, in words, such as "0 to 39999".
+        deal_numbers: which deals, in words, such as "0 to 39999".
         agents: name -> result, in the order they were named.
         comparisons: every pair of agents, earlier agent first.
     """
@@ -176,7 +176,7 @@ class Evaluation(Record):
 
 
 def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
-    """Deal numbers in words: "0 to 39999" when consecutive, else how many between which bounds."""
+    """Deal numbers in words: "0 to 39999" if consecutive, else how many there are and their bounds."""
     numbers = np.asarray(deals)
     low, high = int(numbers.min()), int(numbers.max())
     if len(numbers) == 1:
@@ -187,7 +187,7 @@ def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
 
 
 class CurvePoint(Record):
-    """One evaluation during training: the win rate on `deals` validation deals after so many frames and seconds."""
+    """One evaluation during training: the win rate on `deals` validation deals after `frames` and `seconds`."""
 
     frames: int
     seconds: float
@@ -196,7 +196,7 @@ class CurvePoint(Record):
 
 
 class RunResult(Record):
-    """What training left behind: `weights` is the safetensors file that `policy` agents load."""
+    """The outcome of a training: `weights` is the safetensors file that `policy` agents load."""
 
     weights: Path
     frames: int
@@ -205,11 +205,11 @@ class RunResult(Record):
 
 
 class VariantResult(Record):
-    """One line of the benchmark: a variant, its training and its evaluation.
+    """One variant of the benchmark: its training and its evaluation.
 
     Attributes:
         evaluation: PPO and the baselines on the same test deals.
-        planning: agents that think for longer and the baselines, on some of these deals; None if there are none.
+        planning: agents that plan, and the baselines, on some of these deals; None if no agent plans.
         run: the training of the network that played.
         seconds: wall time of training and evaluation.
     """
@@ -226,12 +226,12 @@ class VariantResult(Record):
 
     @property
     def agents(self) -> dict[str, AgentResult]:
-        """Results of all agents by name, of most deals where there are two."""
+        """Results of all agents by name; of an agent evaluated twice, the result with more deals."""
         return {**(self.planning.agents if self.planning else {}), **self.evaluation.agents}
 
 
 class Machine(Record):
-    """Where it ran: processor, cores open to this process, system, training device, versions of what matters."""
+    """Where it ran: processor, cores that the process may use, system, training device, versions of packages."""
 
     processor: str
     cores: int
@@ -244,8 +244,8 @@ class BenchmarkResult(Record):
     """A whole benchmark.
 
     Attributes:
-        name: of the run.
-        command: what makes it again.
+        name: name of the run.
+        command: the command that makes it again.
         finished: date and time, UTC.
         seconds: wall time of all training and evaluation, set-up not counted.
         machine: where it ran.

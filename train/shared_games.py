@@ -1,4 +1,4 @@
-"""The games of several agents on the same deals: shared by workers, and kept in a file as they come."""
+"""The games of several agents on the same deals, shared by workers and saved in a file as they come."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from klondike_env.result_file import ResultFile
 from klondike_env.rules import Rules
 from klondike_env.work import is_here, packed, share
 
-# Work is handed out in chunks of deals: a few to see how long a game takes, then as many as take some seconds. At
-# the end of each chunk games peter out, so where nothing is kept or shared there is one chunk.
+# Work is handed out in chunks of deals: first a few, to see how long a game takes, then as many as take some seconds.
+# Towards the end of a chunk the batch runs empty. So if nothing is saved or shared, there is only one chunk.
 _FIRST_CHUNK, _SECONDS_PER_CHUNK = 8, 20.0
 
 
@@ -33,7 +33,7 @@ class KeptGame(NamedTuple):
 
 
 class Sheet:
-    """The games that one agent has played so far, one entry per deal; what is not `done` is 0."""
+    """The games that one agent has played so far, one entry per deal; entries that are not `done` are 0."""
 
     def __init__(self, n_deals: int) -> None:
         self.done = np.zeros(n_deals, dtype=bool)
@@ -43,7 +43,7 @@ class Sheet:
         self.seconds = 0.0
 
     def enter(self, entries: np.ndarray, games: PlayedGames) -> None:
-        """Write down games; entries: int64[m], the place of each in the list of deals."""
+        """Write down games; entries: int64[m], the index of each game in the list of deals."""
         self.done[entries] = True
         self.outcome[entries] = games.outcome
         self.moves[entries] = games.moves
@@ -63,11 +63,11 @@ class SharedGames:
         rules: the rules of all games.
         deals: int64[n], deal numbers, n at least 1.
         batch: how many games a worker plays side by side.
-        seed: of the agents' chance.
-        workers: how many share the games; see `klondike_env.work.share`.
-        backend: where they are, see there.
-        file: where games are kept as they come. What it holds is not played again.
-        watch: gives what is called with the outcomes, uint8[m], of an agent's games as they end.
+        seed: seed of the agents' random choices.
+        workers: how many workers share the games; see `klondike_env.work.share`.
+        backend: where the workers are, see there.
+        file: where games are saved as they come. Games that it holds are not played again.
+        watch: for an agent's name, returns the function to call with the outcomes, uint8[m], of its games as they end.
 
     Raises:
         ValueError: the file holds games of other rules or another seed, an agent cannot be sent to other
@@ -104,7 +104,7 @@ class SharedGames:
         play = _Play(players, rules, deals, batch, seed, self._watches if here else {})
         chunks = _chunks(self._sheets, workers, whole=here and self._file is None)
         self._results = share(play, chunks, workers=workers, backend=backend)
-        self._is_watched = here  # game by game, by what plays them
+        self._is_watched = here  # then `play` reports each game as it ends
 
     def play(self) -> dict[str, PlayedGames]:
         """Play all games; name -> games, whose `seconds` are those of all workers added up.
@@ -123,7 +123,7 @@ class SharedGames:
 
 
 def _chunks(sheets: dict[str, Sheet], workers: int, whole: bool) -> Iterator[tuple[str, np.ndarray]]:
-    """An agent, and the places of the deals that it is to play; sizes follow from the time of games so far."""
+    """Agents' names, each with indices of deals to play next; how many depends on the time of the games so far."""
     for name, sheet in sheets.items():
         left = np.flatnonzero(~sheet.done)
         while len(left) > 0:
@@ -141,7 +141,7 @@ def _chunk_size(sheet: Sheet) -> int:
 
 @dataclass
 class _Play:
-    """Plays a chunk, and before an agent's first one game off the clock, so that what it compiles is compiled."""
+    """Plays a chunk; before an agent's first chunk, it plays one untimed game, so that compilation is not timed."""
 
     players: dict[str, Agent]
     rules: Rules

@@ -1,4 +1,4 @@
-"""Tests and intervals for two agents on the same deals; for one, see `klondike_env.intervals`."""
+"""Tests and intervals for two agents on the same deals; for one agent, see `klondike_env.intervals`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from klondike_env.intervals import CONFIDENCE, Interval
 
 
 class Pairs(NamedTuple):
-    """How two agents did on the same deals: four counts that add up to the number of deals."""
+    """How many deals both, one or neither of two agents won: four counts that add up to the number of deals."""
 
     both: int
     only_first: int
@@ -31,7 +31,7 @@ class Pairs(NamedTuple):
 
 
 def count_pairs(first_won: np.ndarray, second_won: np.ndarray) -> Pairs:
-    """Count who won what.
+    """Count the deals that both, one or neither won.
 
     Args:
         first_won: bool[n], whether the first agent won each deal.
@@ -52,11 +52,11 @@ def count_pairs(first_won: np.ndarray, second_won: np.ndarray) -> Pairs:
 
 
 def mcnemar_p_value(pairs: Pairs) -> float:
-    """Two-sided exact McNemar test: how likely so uneven a split of the decided deals is by chance, 0 to 1."""
-    decided = pairs.only_first + pairs.only_second
-    if decided == 0:
+    """Two-sided exact McNemar test: how likely so uneven a split of the deals that only one won is, 0 to 1."""
+    discordant = pairs.only_first + pairs.only_second
+    if discordant == 0:
         return 1.0
-    return float(binomtest(pairs.only_first, decided, 0.5).pvalue)
+    return float(binomtest(pairs.only_first, discordant, 0.5).pvalue)
 
 
 def difference_interval(pairs: Pairs, confidence: float = CONFIDENCE) -> Interval:

@@ -1,10 +1,10 @@
-"""Finding the weights of the agent `tuned`: an evolution of weights, each generation evaluated on fresh deals.
+"""Find weights for the agent `tuned` by evolution, with fresh deals in each generation.
 
     python -m train.tune --variant draw3 --minutes 10
 
-The weights of a generation vary about a centre, all of it plays the same deals, and the centre moves to the
-mean of those that won most, while the variation shrinks. In the end the result is compared with the weights
-in use on validation deals, and printed as lines for `agents/tuned/weights.py`.
+The children of a generation are random variations of a centre, and all play the same deals. The centre moves to
+the weighted mean of the children that won most, and the variation shrinks. In the end the result is compared, on
+validation deals, with the weights in use, and is printed as lines for `agents/tuned/weights.py`.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from train.console import fail
 
 POPULATION, PARENTS = 32, 8
 SHARE_VARIED = 0.3  # of the weights of each child
-_LEAST_SPREAD = 300.0  # of the variation of a weight, at first
-_LAST_SPREAD = 0.06  # of the variation in the end, as a fraction of that at first
+_LEAST_SPREAD = 300.0  # the initial standard deviation of a weight is at least this
+_LAST_SPREAD = 0.06  # the final standard deviation, as a fraction of the initial one
 
 
 @kernel
 def count_wins(states: np.ndarray, rules: RuleParams, scoring: Scoring, games: np.ndarray, layouts: np.ndarray) -> int:
-    """How many fresh games are won with these scores. games: GAME[1], layouts: LAYOUT[1], scratch."""
+    """Play fresh games by these scores; how many are won. games, layouts: GAME[1] and LAYOUT[1], scratch."""
     wins = 0
     for i in range(len(states)):
         read_position(states, i, games, layouts)
@@ -42,7 +42,7 @@ def count_wins(states: np.ndarray, rules: RuleParams, scoring: Scoring, games: n
 
 
 class Arena:
-    """Fresh games under some rules, and how often scores win them."""
+    """Deals fresh games under some rules and measures how many of them scores win."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -55,7 +55,7 @@ class Arena:
         return games.states
 
     def scoring(self, weights: np.ndarray) -> Scoring:
-        """Scores by these weights, float64[k], as the fields of WEIGHTS, and by the table in use."""
+        """Scores by these weights, float64[k] in the order of the fields of WEIGHTS, and by the table in use."""
         return Scoring.by(weights.round().astype(np.int64).view(WEIGHTS), table_for(self._rules))
 
     def win_rate(self, scoring: Scoring, states: np.ndarray) -> float:
@@ -64,7 +64,7 @@ class Arena:
 
 
 def evolve(arena: Arena, centre: np.ndarray, games: int, seconds: float, rng: np.random.Generator) -> np.ndarray:
-    """Weights that win more, int64[k], found within a time from those given. games: of each generation."""
+    """Evolve weights from a centre for some seconds of processor time; int64[k]. games: of each generation."""
     centre = centre.astype(np.float64)
     spread = np.maximum(_LEAST_SPREAD, np.abs(centre) / 8)
     ranks = np.arange(1, PARENTS + 1)
@@ -90,7 +90,7 @@ app = typer.Typer(add_completion=False)
 def main(
     variant: Annotated[str, typer.Option(help=", ".join(PRESETS))],
     minutes: Annotated[float, typer.Option(min=0.001, help="processor time to spend")] = 10.0,
-    games: Annotated[int, typer.Option(min=1, help="of each generation; more where few are won")] = 10_000,
+    games: Annotated[int, typer.Option(min=1, help="games of each generation; use more where few are won")] = 10_000,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     deals: Annotated[int, typer.Option(min=1, help="validation deals for the comparison in the end")] = 100_000,
 ) -> None:

@@ -1,14 +1,15 @@
-"""Learning the pair table of the agent `tuned`: its moves are tried out, and the table shifts to what wins most.
+"""Learn the pair table of the agent `tuned`: try its moves out, and shift the table towards those that win most.
 
     python -m train.tune_table --variant draw1 --minutes 20 --out tables.npz
 
-In positions of games that the agent plays, with a random move now and then, all moves with close scores are tried:
-unseen cards are shuffled many times, and the agent plays on from each move to the end. What a move wins beyond the
-agent's own choice is an unbiased estimate, however noisy. The table is learned by gradient ascent on what the agent
-would win if it drew its moves from the softmax of their scores, the policy gradient over all actions (Sutton, Singh,
-McAllester, 2000, "Comparing policy-gradient algorithms"). In the first round the agent plays by the table in use, in
-each other by that of the round before, and every table is learned from all trials so far. What is written takes the
-place of `agents/tuned/pair_tables.npz`.
+The agent plays games, with a random move now and then. In some decisions of these games all moves with close scores are
+tried: the unseen cards are shuffled many times, and the agent plays on from each move to the end. The share of these
+games that are won is a noisy but unbiased estimate of what the move wins.
+
+The table is learned by gradient ascent on what the agent would win if it drew its moves from the softmax of their
+scores. This is the policy gradient over all actions (Sutton, Singh, McAllester, 2000, "Comparing policy-gradient
+algorithms"). In the first round the agent plays by the table in use, in each later round by that of the round before.
+Every table is learned from all trials so far. The file that this writes can replace `agents/tuned/pair_tables.npz`.
 """
 
 from __future__ import annotations
@@ -49,17 +50,17 @@ from train.console import check_can_be_written, fail
 from train.files import write_atomically
 from train.tune import Arena
 
-SAMPLES, FIRST_SAMPLES = 24, 8  # the latter where all moves have fared the same by then
-SHARE_TRIED = 0.3  # of the decisions
-SHARE_RANDOM = 0.05  # of the moves
+SAMPLES, FIRST_SAMPLES = 24, 8  # determinizations; only the first 8 if all moves have won equally often by then
+SHARE_TRIED = 0.3  # of the decisions, those in which moves are tried out
+SHARE_RANDOM = 0.05  # of the decisions, those in which the game goes on with a random move
 _GAMES_AT_ONCE = 20
-BLOCK = 20_000  # decisions
+BLOCK = 20_000  # decisions in a block of trials
 _DEALS_OF_A_THREAD = 2**32
-_MOVES_EACH = 12  # room for so many moves of each decision, on average
+_MOVES_EACH = 12  # there is room for this many moves of a decision, on average
 
-TEMPERATURE = 500.0  # of the softmax, in scores
+TEMPERATURE = 500.0  # of the softmax, in units of a score
 EPOCHS, BATCH = 6, 1024
-LEARNING_RATE, DECAY = 10.0, 2e-11  # of a table in scores
+LEARNING_RATE, DECAY = 10.0, 2e-11  # of a table in units of a score
 
 
 class Trials(NamedTuple):
@@ -67,9 +68,9 @@ class Trials(NamedTuple):
 
     Attributes:
         starts: int64[n + 1], where the moves of each decision start.
-        entries: uint16[m, N_PAIRS], of each move, in the table.
-        scores: int64[m], without pair scores.
-        wins: float32[m], the share of the samples that was won.
+        entries: uint16[m, N_PAIRS], indices into the table for each move.
+        scores: int64[m], the score of each move without pair scores.
+        wins: float32[m], the share of samples that each move won.
     """
 
     starts: np.ndarray
@@ -79,20 +80,20 @@ class Trials(NamedTuple):
 
     @classmethod
     def of_size(cls, decisions: int) -> Trials:
-        """Room for so many decisions."""
+        """Empty arrays with room for this many decisions."""
         moves = decisions * _MOVES_EACH
         entries = np.zeros((moves, N_PAIRS), dtype=np.uint16)
         return cls(np.zeros(decisions + 1, np.int64), entries, np.zeros(moves, np.int64), np.zeros(moves, np.float32))
 
     @classmethod
     def together(cls, blocks: list[Trials]) -> Trials:
-        """All trials of some blocks."""
+        """The trials of several blocks, joined."""
         sizes = np.concatenate([np.diff(block.starts) for block in blocks])
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
         return cls(starts, *(np.concatenate(arrays) for arrays in list(zip(*blocks, strict=True))[1:]))
 
     def first(self, decisions: int) -> Trials:
-        """The first of them."""
+        """The trials of the first `decisions` decisions."""
         moves = self.starts[decisions]
         return Trials(self.starts[: decisions + 1], self.entries[:moves], self.scores[:moves], self.wins[:moves])
 
@@ -101,13 +102,13 @@ class Trials(NamedTuple):
 
 
 class Bench(NamedTuple):
-    """What it takes to try moves out."""
+    """Scores and scratch arrays for trying moves out."""
 
-    scoring: Scoring  # of the moves that are tried
-    playing_on: Scoring  # the same, for the games that go on from them
-    games: np.ndarray  # GAME[2], the game that is played and the one that is tried
-    layouts: np.ndarray  # LAYOUT[1], of the first
-    others: np.ndarray  # LAYOUT[1], of the second
+    scoring: Scoring  # scores the moves that are tried
+    playing_on: Scoring  # equal scores, for playing on from these moves
+    games: np.ndarray  # GAME[2], the game that is played and the copy that a move is tried in
+    layouts: np.ndarray  # LAYOUT[1], of the game that is played
+    others: np.ndarray  # LAYOUT[1], of the copy
     cards: np.ndarray  # uint8[52], scratch
 
     @classmethod
@@ -119,9 +120,9 @@ class Bench(NamedTuple):
 
 @kernel
 def shuffle_unseen(bench: Bench, seed: np.uint64, rules: RuleParams) -> int:
-    """Shuffle what the player of the first game cannot see, for the second; the set of talon cards then.
+    """Lay out the second game as a determinization of the first; returns the set of talon cards in it.
 
-    The authority is `klondike_env.engine.determinize`.
+    This must agree with `klondike_env.engine.determinize`.
     """
     games, layouts, others, cards = bench.games, bench.layouts, bench.others, bench.cards
     others[0] = layouts[0]
@@ -165,9 +166,9 @@ def are_equal(numbers: np.ndarray, n: int) -> bool:
 
 @kernel
 def try_all(bench: Bench, n: int, random: np.uint64, wins: np.ndarray, rules: RuleParams) -> bool:
-    """Play on from each of the `n` moves that are scored in the first game; whether it matters.
+    """Play on from each of the `n` moves that are scored in the first game; whether the moves differ in wins.
 
-    wins: float32[n], overwritten.
+    wins: float32[n], overwritten with the share of samples that each move won.
     """
     games, others, moves = bench.games, bench.others, bench.scoring.sheet.moves
     for p in range(n):
@@ -199,13 +200,13 @@ def record_trial(trials: Trials, count: int, n: int, scoring: Scoring) -> None:
 
 @kernel
 def chance(random: np.uint64, share: float) -> bool:
-    """Whether a thing that happens so often does."""
+    """True with probability `share`, given a random number."""
     return bool(int(random >> np.uint64(32)) < share * (1 << 32))
 
 
 @kernel
 def try_decision(bench: Bench, n: int, random: np.uint64, trials: Trials, count: int, rules: RuleParams) -> int:
-    """Try the `n` moves of a decision, if it is picked and there is room; how many trials there are now."""
+    """Try the `n` moves of a decision if it is picked and there is room; the new number of decisions recorded."""
     start = trials.starts[count]
     has_room = count + 1 < len(trials.starts) and start + n <= len(trials.scores)
     if not has_room or not chance(random, SHARE_TRIED):
@@ -220,7 +221,7 @@ def try_decision(bench: Bench, n: int, random: np.uint64, trials: Trials, count:
 def try_games(
     states: np.ndarray, rules: RuleParams, bench: Bench, trials: Trials, count: int, random: np.uint64
 ) -> int:
-    """Play fresh games, and try all moves in some decisions; how many there are now, `count` before."""
+    """Play fresh games, and try all moves in some decisions; the new number of decisions recorded, `count` before."""
     games, layouts, moves = bench.games, bench.layouts, bench.scoring.sheet.moves
     for i in range(len(states)):
         read_position(states, i, games, layouts)
@@ -250,10 +251,10 @@ class Trier:
         self._arena = Arena(rules)
 
     def block(self, table: np.ndarray, seconds: float) -> Trials:
-        """Trials by a table, int16[N_ENTRIES]: a block of them, or fewer when the time is up."""
+        """A block of trials by a table, int16[N_ENTRIES]; a shorter one if the time runs out."""
         trials, count, stop = Trials.of_size(self._size), 0, time.monotonic() + seconds
         weights = weights_for(self._rules)
-        playing_on = Scoring.by(weights, table if table.any() else table[:0])  # which is the same, and faster
+        playing_on = Scoring.by(weights, table if table.any() else table[:0])  # an empty table is faster than zeros
         bench = Bench.of(Scoring.by(weights, table), playing_on)
         while count < self._size and (count == 0 or time.monotonic() < stop):
             states = self._arena.deal(self._next, _GAMES_AT_ONCE)
@@ -263,7 +264,7 @@ class Trier:
 
 
 def without_table(trials: Trials, table: np.ndarray) -> Trials:
-    """The same trials without pair scores. table: by which these were added."""
+    """The same trials, with the pair scores of `table` subtracted."""
     added = table[trials.entries].sum(axis=1, dtype=np.int64)
     return trials._replace(scores=trials.scores - added)
 
@@ -272,14 +273,14 @@ def without_table(trials: Trials, table: np.ndarray) -> Trials:
 
 
 def softmax(scores: torch.Tensor, decisions: torch.Tensor, n: int) -> torch.Tensor:
-    """The softmax of scores, apart for each of `n` decisions."""
+    """The softmax of scores, separately for each of `n` decisions."""
     most = torch.full((n,), -torch.inf).scatter_reduce(0, decisions, scores.detach(), "amax")
     parts = torch.exp(scores - most[decisions])
     return parts / torch.zeros(n).scatter_add(0, decisions, parts)[decisions]
 
 
 def learn(trials: Trials, seed: int) -> np.ndarray:
-    """A table, int16[N_ENTRIES]."""
+    """Learn a table, int16[N_ENTRIES], from trials."""
     sizes = np.diff(trials.starts)
     entries, first_scores, wins = (torch.from_numpy(array) for array in trials[1:])
     means = np.add.reduceat(trials.wins, trials.starts[:-1]) / sizes
@@ -309,7 +310,7 @@ def learn(trials: Trials, seed: int) -> np.ndarray:
 
 
 def gather(rules: Rules, table: np.ndarray, seconds: float, threads: int, first: int) -> list[Trials]:
-    """Blocks of trials by a table, from games of the deals from `first` on."""
+    """Blocks of trials by a table, in games of the deals from `first` on."""
     stop = time.monotonic() + seconds
 
     def work(thread: int) -> list[Trials]:
@@ -336,9 +337,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def main(
     variant: Annotated[str, typer.Option(help=", ".join(PRESETS))],
-    out: Annotated[Path, typer.Option(help="file for all tables, written after each round, .npz")],
+    out: Annotated[Path, typer.Option(help="file for the tables (.npz), written after each round")],
     force: Annotated[bool, typer.Option("--force", help="replace this file if it exists")] = False,
-    minutes: Annotated[float, typer.Option(min=0.001, help="for the trials of a round")] = 10.0,
+    minutes: Annotated[float, typer.Option(min=0.001, help="time for the trials of a round")] = 10.0,
     rounds: Annotated[int, typer.Option(min=1)] = 2,
     threads: Annotated[int, typer.Option(min=1)] = 1,
     seed: Annotated[int, typer.Option(min=0)] = 0,

@@ -1,4 +1,4 @@
-"""How results are put into words: numbers, settings, and where PPO stands against the baselines."""
+"""Results in words: numbers, settings, and how PPO compares with the baselines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def rate_with_margin(result: AgentResult) -> str:
 
 
 def digits_of(share: float) -> int:
-    """Digits after the point that a share in percent is given with."""
+    """How many digits a share in percent gets after the point."""
     return 1 if share >= 0.0995 or share == 0 else 2
 
 
@@ -35,7 +35,7 @@ def title_of(variant: str) -> str:
 
 
 def describe_settings(settings: Settings) -> str:
-    """How an agent met the game, in words: "argmax, talon reach, no repeats"."""
+    """How an agent played, in words: "argmax, talon reach, no repeats"."""
     words = [settings.play or "", f"talon {settings.talon}", "no repeats" if settings.no_repeats else ""]
     if not settings.auto_finish:
         words.append("no auto-finish")
@@ -57,7 +57,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def ppo_sentences(evaluation: Evaluation) -> list[str]:
-    """Where PPO stands against each baseline, one plain sentence each, the baselines it is below first."""
+    """How PPO compares with each baseline, one sentence each; the baselines that beat it come first."""
     comparisons = [evaluation.compare(PPO, name) for name in baselines_of(evaluation)]
     comparisons.sort(key=lambda comparison: ("below", "apart", "above").index(verdict(comparison)))
     return [_sentence(evaluation, comparison) for comparison in comparisons]
@@ -99,7 +99,7 @@ def main_agents(evaluation: Evaluation) -> list[str]:
 
 
 def groups_of(evaluation: Evaluation) -> dict[str, list[str]]:
-    """Verdict on PPO -> the baselines it holds against."""
+    """Verdict on PPO -> the baselines for which it holds."""
     groups: dict[str, list[str]] = {}
     for name in baselines_of(evaluation):
         groups.setdefault(verdict(evaluation.compare(PPO, name)), []).append(name)
@@ -107,5 +107,5 @@ def groups_of(evaluation: Evaluation) -> dict[str, list[str]]:
 
 
 def minutes(seconds: float) -> str:
-    """A duration for readers: "1.4 min", or hours when long."""
+    """A duration for readers: "1.4 min", or hours from one hour on."""
     return f"{seconds / 60:.1f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"

@@ -1,10 +1,10 @@
-"""Masked PPO in one file, in the manner of CleanRL, on the vector environment of Gymnasium.
+"""Masked PPO in one file, in the style of CleanRL, on the vector environment of Gymnasium.
 
-What is easy to get wrong, and where it is done here:
-- the mask is stored with the observation it came with, and used again in the update (1);
-- in the default autoreset mode the step after a game's end ignores the action and returns the next
-  game's start: such steps are no experience, and are left out of returns and update (2);
-- a game that was truncated goes on in principle, so its value is bootstrapped; one that ended is not (3).
+Three things are easy to get wrong; the numbers mark where the code handles them:
+- the mask is stored with the observation that it came with, and used again in the update (1);
+- in the default autoreset mode the step after a game's end ignores the action and returns the start of the
+  next game: such a step is no experience, and is left out of returns and update (2);
+- a truncated game could have gone on, so its value is bootstrapped; the value of a finished game is not (3).
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ import klondike_env  # noqa: F401 - registers Klondike/*-v0
 
 @dataclass
 class Args:
-    """What can be changed."""
+    """Hyperparameters."""
 
     env_id: str = "Klondike/ThumbAndPouch-v0"
     total_frames: int = 500_000

@@ -1,4 +1,4 @@
-"""One game in Gymnasium: legal actions are sampled with the mask, statistics come from a wrapper."""
+"""One game at a time in Gymnasium: the mask limits sampling to legal actions, a wrapper keeps statistics."""
 
 import gymnasium as gym
 from gymnasium.wrappers import RecordEpisodeStatistics

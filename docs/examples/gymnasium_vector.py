@@ -1,4 +1,4 @@
-"""Many games in Gymnasium: one batch on compiled code, which equals Sync- and AsyncVectorEnv game by game."""
+"""Many games in Gymnasium: one batch on compiled code, with the same games as SyncVectorEnv and AsyncVectorEnv."""
 
 import gymnasium as gym
 import numpy as np
@@ -9,7 +9,7 @@ import klondike_env  # noqa: F401 - registers Klondike/*-v0
 
 def main(games: int = 64, steps: int = 400) -> None:
     """Play random games side by side and print how many were won."""
-    # vectorization_mode="sync" or "async" plays the same games in Python's loop or in processes.
+    # vectorization_mode="sync" or "async" plays the same games in a Python loop or in processes.
     envs = RecordEpisodeStatistics(gym.make_vec("Klondike/Draw1-v0", num_envs=games, stall_limit=50))
     generator = np.random.default_rng(0)
     _, infos = envs.reset(seed=0)

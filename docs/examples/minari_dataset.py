@@ -1,7 +1,4 @@
-"""Minari: record the games of a rule-based agent as a data set, and read them back.
-
-The agents come with the repository, so this runs from a checkout.
-"""
+"""Minari: record the games of a rule-based agent as a data set, and read them back."""
 
 import gymnasium as gym
 import minari

@@ -1,4 +1,4 @@
-"""Save a board as a picture: `python docs/examples/save_picture.py docs/images/board.png` makes the README's."""
+"""Save a board as a picture: `python docs/examples/save_picture.py [file]`; docs/images/board.png is one."""
 
 import sys
 

@@ -1,7 +1,7 @@
-"""MaskablePPO of sb3-contrib on the native batch of games, with masked evaluation on the way.
+"""MaskablePPO of sb3-contrib on the native batch of games, with masked evaluation during training.
 
-Train and evaluate with masks: the callbacks and functions of sb3-contrib ask for them, those of
-stable-baselines3 itself do not, and nearly all that they play is illegal.
+Train and evaluate with masks. The callbacks and functions of sb3-contrib ask for them. Those of
+stable-baselines3 itself do not, so nearly all of their actions are illegal.
 """
 
 from sb3_contrib import MaskablePPO

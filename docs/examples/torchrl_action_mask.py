@@ -1,4 +1,4 @@
-"""TorchRL: the observation with its mask, and the ActionMask transform that keeps actions legal.
+"""TorchRL: an observation with its mask, and the ActionMask transform, which keeps actions legal.
 
 The policy samples from a masked categorical distribution.
 """

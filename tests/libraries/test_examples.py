@@ -1,4 +1,4 @@
-"""The example files run, and those of other virtual environments are run by the tests there."""
+"""The example files run; tests in other virtual environments run those for other libraries."""
 
 import re
 from pathlib import Path

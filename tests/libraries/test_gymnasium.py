@@ -1,4 +1,4 @@
-"""What users of Gymnasium do with the environments, and the traps on the way."""
+"""What users of Gymnasium do with the environments, and the pitfalls."""
 
 import gc
 import multiprocessing

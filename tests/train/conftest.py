@@ -32,7 +32,7 @@ RATES = {  # random, greedy, collins, ppo, ppo in the other mode
 
 
 def games_won_at(rate: float, seed: int, deals: int = DEALS) -> PlayedGames:
-    """Games of which a share near `rate` is won, one in fifty of the others stalled."""
+    """Games of which a share near `rate` is won; one in fifty of the others is stalled."""
     rng = np.random.default_rng(seed)
     outcome = np.where(rng.random(deals) < 0.02, STALLED, LOST)
     outcome[rng.random(deals) < rate] = WON
@@ -57,7 +57,7 @@ def evaluation_of(variant: str, rates: tuple[float, ...]) -> Evaluation:
 
 
 def planning_of(variant: str, rate: float) -> Evaluation:
-    """The baselines and two agents that think, on fewer deals."""
+    """The baselines and two agents that plan, on fewer deals."""
     played = {"collins": (games_won_at(rate, 7, 500), Settings())}
     for seed, (samples, gain) in enumerate(((10, 1.1), (100, 1.2))):
         games = games_won_at(min(rate * gain, 0.99), 8 + seed, 500)

@@ -1,4 +1,4 @@
-"""The main job, with a trainer and an evaluator that only pretend."""
+"""The benchmark, with a trainer and an evaluator that are fakes."""
 
 from __future__ import annotations
 

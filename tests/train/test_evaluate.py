@@ -48,7 +48,7 @@ def test_an_agent_of_five_lines_is_evaluated() -> None:
     assert result.settings.no_repeats
 
 
-# (agent, variant, deals, lowest and highest win rate that is still believable)
+# (agent, variant, deals, lowest and highest win rate that is plausible)
 FIGURES = [
     ("collins", "draw1", 4000, 0.51, 0.565),
     ("collins", "draw3", 4000, 0.145, 0.19),
@@ -199,7 +199,7 @@ def test_what_cannot_be_evaluated(arguments: tuple, message: str) -> None:
 
 
 def figures(evaluation):
-    """All but the time."""
+    """An evaluation without its times."""
     agents = {name: result.model_copy(update={"ms_per_game": 0}) for name, result in evaluation.agents.items()}
     return evaluation.model_copy(update={"agents": agents})
 
@@ -225,7 +225,7 @@ def test_games_that_are_kept_are_not_played_again(tmp_path: Path) -> None:
     assert again.agents["greedy"].ms_per_game == pytest.approx(first.agents["greedy"].ms_per_game)
     assert file.read_text() == text
     lines = text.splitlines(keepends=True)
-    file.write_text("".join(lines[:12]) + lines[12][:7])  # as a kill may leave it
+    file.write_text("".join(lines[:12]) + lines[12][:7])  # as a killed process may leave it
     assert figures(evaluate("greedy", "draw1", 30, file=file, progress=False)) == figures(first)
 
 

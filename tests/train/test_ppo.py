@@ -63,7 +63,7 @@ def test_a_trained_policy_plays_by_name_in_both_modes(run):
 def test_training_makes_a_policy_that_beats_random_play(tmp_path):
     """A few seconds suffice under these rules, where random play wins one deal in five and the policy three.
 
-    Actions are sampled, for so a policy that learned nothing plays at random, while its likeliest actions may be good.
+    Actions are sampled, because then an untrained policy plays at random; its likeliest actions may happen to be good.
     """
     overrides = ["n_games=64", "batch_size=512", "hidden_sizes=[64]", "learning_rate=2e-3", "frames=32768"]
     rare = ["validation.deals=1", "validation.interval=1e9"]
@@ -136,7 +136,7 @@ def test_rollouts_pair_every_observation_with_its_own_mask_and_action(tmp_path):
     assert len(actions) == config.rollout
     assert masks[np.arange(len(actions)), actions].all()
     in_stock = observations[:, N_CARD_VALUES + table_start("stock")] > 0
-    np.testing.assert_array_equal(masks[:, 312] == 1, in_stock)  # without redeals there is nothing else to tap for
+    np.testing.assert_array_equal(masks[:, 312] == 1, in_stock)  # without redeals it is legal only to draw
     assert buffer.episode_starts[1:].any()  # the pairs hold across the ends of games, too
 
 
@@ -172,7 +172,7 @@ def test_sampled_play_follows_the_distribution_of_the_network():
     games = Games(1, rules)
     games.deal([0])
     views, masks = games.views().repeat(4000), games.masks.repeat(4000, axis=0)
-    views["steps"] = np.arange(4000)  # the network does not see them, chance does
+    views["steps"] = np.arange(4000)  # the network does not see them, the random choices depend on them
     agent = PolicyAgent(network, play="sampled", talon="draw", no_repeats=False)
     agent.start(4000, rules, seed=1)
     shares = np.bincount(agent.act(views, masks), minlength=313) / 4000

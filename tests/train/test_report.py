@@ -28,7 +28,7 @@ def printed(table: Table) -> str:
 
 
 def texts_of(figure: Figure) -> list[Text]:
-    """Every text that can be read in the picture: ticks beyond the end of an axis are not drawn."""
+    """Every visible text in the picture; ticks beyond the end of an axis are not drawn."""
     texts = [*figure.texts, *(text for legend in figure.legends for text in legend.get_texts())]
     for panel in figure.axes:
         texts += [panel.title, panel.xaxis.label, *panel.texts]

@@ -81,7 +81,7 @@ def test_count_pairs_refuses_different_deals(first: list[bool], second: list[boo
 
 
 def test_mcnemar_is_the_exact_binomial_test_of_the_decided_deals() -> None:
-    tail = 1 + 12 + 66  # ways to give at most 2 of 12 deals to the second
+    tail = 1 + 12 + 66  # ways in which the second wins at most 2 of 12 deals
     assert mcnemar_p_value(Pairs(100, 10, 2, 50)) == pytest.approx(2 * tail / 2**12)
     assert mcnemar_p_value(Pairs(0, 2, 10, 0)) == pytest.approx(2 * tail / 2**12)
 

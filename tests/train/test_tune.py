@@ -16,7 +16,7 @@ def test_weights_that_win_more_are_found() -> None:
     arena = Arena(PRESETS["draw1"])
     validation = arena.deal(VALIDATION_DEALS.start, 1000)
     start = -weights_for(PRESETS["draw1"]).view(np.int64) // 8  # the best move comes last
-    arena.win_rate(arena.scoring(start), validation[:1])  # compiled off the clock
+    arena.win_rate(arena.scoring(start), validation[:1])  # compile before the clock starts
     found = evolve(arena, start, 200, 3.0, np.random.default_rng(1))
     assert arena.win_rate(arena.scoring(found), validation) > arena.win_rate(arena.scoring(start), validation) + 0.05
 

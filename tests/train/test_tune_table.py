@@ -1,4 +1,4 @@
-"""Trying out moves, and learning the table from that."""
+"""Trying moves out, and learning the table from these trials."""
 
 from __future__ import annotations
 
