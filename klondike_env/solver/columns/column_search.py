@@ -68,7 +68,7 @@ class _DepthFirst:
         return int(self.buffers.control["nodes"][0])
 
     def run(self, nodes: int) -> int:
-        """Search at most `nodes` more nodes; return a verdict's index, or the status of a full array that cannot grow."""
+        """Search at most `nodes` more nodes; return the status, that of a full array only if it cannot grow."""
         self.buffers.control["limit"] = self.nodes + nodes
         while True:
             status = search(self.buffers)

@@ -115,7 +115,7 @@ class Targets(NamedTuple):
 
 @kernel
 def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
-    """Push on the stack the moves of talon cards, the first place last, so that it is tried first; return the new top."""
+    """Push on the stack the moves of talon cards, the first place last, to be tried first; return the new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]

@@ -169,7 +169,7 @@ class Shortening:
         return tuple(replay.actions)
 
     def widen(self, last_width: int | None = None) -> None:
-        """Search with wider and wider beams, up to a width, within the limits; a later call resumes at the last width."""
+        """Search with wider and wider beams, up to a width, within the limits; a later call resumes there."""
         while (last_width is None or self._width <= last_width) and self._width * _BYTES_PER_WIDTH <= self._max_bytes:
             better = False
             for part in _STARTS:
