@@ -1,1 +1,1 @@
-"""The rule list `tuned`: moves, scores by evolved weights, and pair scores by features for moves that score close."""
+"""The rule list `tuned`: moves, their scores by evolved weights, and pair scores where scores are close."""

@@ -59,7 +59,7 @@ class Fixed(NamedTuple):
 
 @kernel
 def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
-    """How many draws bring the talon card of a place to the top of the waste; it can be reached."""
+    """How many draws bring the talon card of a place to the top of the waste; it must be in reach."""
     waste = waste_places(words)
     before = words[PLACES] & ((2 << place) - 1)
     if (reach_now(words, draw_count) >> place) & 1:
