@@ -1,17 +1,17 @@
 """Agents: players of many games at once. `load("collins")` makes one by name.
 
     base.py        what an agent is
-    chance.py      reproducible chance
+    chance.py      reproducible random numbers
     match.py       an agent plays a list of deals
-    lists/         `random`, `greedy`, `collins`, and the list player, fast games of `collins`
-    tuned/         `tuned`: a list whose moves have scores, by weights and by a table over pairs of features
+    lists/         `random`, and the rule lists `greedy` and `collins`; the list player plays `collins` fast, to the end
+    tuned/         `tuned`: a list whose moves have scores, from weights and from a table over pairs of features
     planner/       `planner`, also called `bandit` and `rollout`: successive elimination among candidates
     network/       trained networks
     registry.py    agents by name
     advice.py      what each legal action is worth
 
-Each of these imports from those above it; a planner is handed its base, any agent, by the registry. `planner` and
-`network` do not know each other. Only `network` needs torch, and only once a network is loaded.
+Each of these imports only from those above it. The registry gives a planner its base, which may be any agent, so
+`planner` and `network` do not import each other. Only `network` needs torch, and only once a network is loaded.
 """
 
 from klondike_env.agents.base import Agent

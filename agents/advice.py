@@ -1,8 +1,8 @@
-"""Advice for a player: how likely a win is after each legal action, for all that the player can know.
+"""Advice for a player: how likely a win is after each legal action, given what the player can know.
 
-The unseen cards are shuffled many times. In each of these games every action is tried out, and the list of
-`klondike_env.agents.tuned.agent` plays on to the end. A better player wins more often than these shares say, so they
-are best compared with each other. Once the place of at most one card is unknown, the solver decides.
+The unseen cards are shuffled many times. In each of these determinizations every action is tried, and the agent `tuned`
+plays on to the end. A better player would win more often, so the shares are meant to be compared with each other. Once
+at most one card is unseen, the solver decides.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Advice:
     Attributes:
         action: the action, see `klondike_env.engine.actions`.
         chance: the share of games that were won after it, 0 to 1.
-        interval: the 95 % interval of that share; of no width where the solver has told.
+        interval: the 95 % interval of that share; of width 0 where the solver has decided.
     """
 
     action: int
@@ -54,14 +54,14 @@ def advise(
     talon: str = "draw",
     seed: int = 0,
 ) -> list[Advice]:
-    """Tell how likely a win is after each legal action. Hidden cards are not looked at.
+    """Estimate how likely a win is after each legal action. Hidden cards are not looked at.
 
     Args:
         game: a single environment in the middle of a game; else a deal number, a position as text or a STATE record.
         rules: the rules, or a preset's name; those of the environment where one is given.
-        samples: games that each action is tried out in.
-        talon: how actions meet the stock, "draw" or "reach"; as in the environment where one is given.
-        seed: of chance.
+        samples: determinizations in which each action is tried.
+        talon: the talon mode, "draw" or "reach"; that of the environment where one is given.
+        seed: of the random numbers.
 
     Returns:
         One entry for each legal action, the best first.
@@ -73,8 +73,8 @@ def advise(
     seed = check_whole_number("seed", seed, 0)
     games = _games_of(game, rules_of(rules), talon, seed)
     views = games.views()
-    told = _told_by_solver(games) if n_unseen(views)[0] <= 1 else []
-    return told or _tried_out(views, games, samples, seed)
+    solved = _by_solver(games) if n_unseen(views)[0] <= 1 else []
+    return solved or _by_rollouts(views, games, samples, seed)
 
 
 def _games_of(game: Any, rules: Rules, talon: str, seed: int) -> Games:
@@ -96,8 +96,8 @@ def _games_of(game: Any, rules: Rules, talon: str, seed: int) -> Games:
     return games
 
 
-def _told_by_solver(games: Games) -> list[Advice]:
-    """What the solver tells of a game whose cards are all known; nothing where it cannot tell."""
+def _by_solver(games: Games) -> list[Advice]:
+    """Advice by the solver for a game in which all cards can be inferred; none where an action is undecided."""
     known = games.take([0])
     known.shuffle_unseen(0)  # a single unseen card can lie in one place only
     verdicts = hint(known.states[0], games.rules, _LIMITS, talon="reach" if games.setup.options.reach else "draw")
@@ -107,8 +107,8 @@ def _told_by_solver(games: Games) -> list[Advice]:
     return _best_first([Advice(action, chance, Interval(chance, chance)) for action, chance in chances.items()])
 
 
-def _tried_out(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
-    options = Options("legal", samples, inf, nodes=1, blind=1.0, z=0.0)  # which leaves all to the list
+def _by_rollouts(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
+    options = Options("legal", samples, inf, nodes=1, blind=1.0, z=0.0)  # by the base alone, without the solver
     planner = Planner(options, TunedAgent(), games.rules, bool(games.setup.options.reach), seed)
     won, n = planner.wins(views, games.masks[0])
     return _best_first(
@@ -117,4 +117,4 @@ def _tried_out(views: np.ndarray, games: Games, samples: int, seed: int) -> list
 
 
 def _best_first(advice: list[Advice]) -> list[Advice]:
-    return sorted(advice, key=lambda told: (-told.chance, told.action))
+    return sorted(advice, key=lambda one: (-one.chance, one.action))

@@ -27,9 +27,9 @@ class Agent(ABC):
 
     Attributes:
         name: how the agent is called in tables and results.
-        talon: how it wants to meet the stock: "draw" (card by card), "reach" (seen talon cards played
+        talon: the talon mode it plays in: "draw" (draws are actions), "reach" (seen talon cards are played
             directly) or "auto" (reach where redeals are unlimited, else draw).
-        no_repeats: whether it wants actions that lead back to a visited position masked.
+        no_repeats: whether actions that lead back to a visited position are to be masked.
         needs_masks: whether it reads `masks`; without them games run faster.
         play: "argmax" or "sampled" for a network, None for any other agent; stated in results.
     """
@@ -41,12 +41,12 @@ class Agent(ABC):
     play: PlayMode | None = None
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:  # noqa: B027 - optional for subclasses
-        """Get ready to play `n_games` rows under `rules`; all chance must come from `seed`.
+        """Get ready to play `n_games` rows under `rules`; all randomness must come from `seed`.
 
-        Draw it from the seed and the view alone, as `klondike_env.agents.chance` does, and figures are the same for
-        any number of workers and rows. An agent is started more than once, for some of the deals each time.
+        If random numbers depend on the seed and the view alone, as in `klondike_env.agents.chance`, results are the
+        same for any number of workers and rows. An agent is started more than once, for some of the deals each time.
 
-        Memory of a game lives in arrays of length `n_games`. Rows are used for one game after another:
+        Keep what you remember of games in arrays of length `n_games`. Each row is used for one game after another:
         a row whose `views["steps"]` is 0 holds a fresh game.
         """
 
@@ -60,7 +60,7 @@ class Agent(ABC):
 
         Returns:
             int[n_games], action ids, or RESIGN to give a game up. Rows whose `views["outcome"]` is not
-            PLAYING are waiting for a game; what is returned for them is ignored.
+            PLAYING have no game in play; what is returned for them is ignored.
         """
 
     def talon_for(self, rules: Rules) -> Talon:
@@ -79,12 +79,12 @@ class Agent(ABC):
 
 
 class KernelAgent(Agent):
-    """An agent without memory whose kernel decides for all rows at once."""
+    """An agent that remembers nothing, and whose kernel decides for all rows at once."""
 
     @staticmethod
     @abstractmethod
     def choose_all(views: np.ndarray, masks: np.ndarray, seed: int, actions: np.ndarray) -> None:
-        """Choose an action in every game that is on; actions: int64[n_games], overwritten there."""
+        """Choose an action in every game in play; actions: int64[n_games], overwritten there."""
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
         """See `Agent.start`."""

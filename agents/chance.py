@@ -1,8 +1,8 @@
-"""Reproducible chance: random numbers as a function of the agent's seed and what the agent sees.
+"""Reproducible random numbers: a function of the agent's seed and what the agent sees.
 
-There is no generator whose state moves on. A number is mixed from the seed, the visible tops of all
-piles and the step count, so an agent plays a deal the same way in whatever row, batch size or order
-it meets it. Boards that look the same at the same step get the same number, which does no harm.
+There is no generator with a state. A number is mixed from the seed, the visible tops of all piles and the step count,
+so an agent plays a deal the same way whatever the row, batch size or order of deals. Boards whose tops look the same at
+the same step get the same number, which does no harm.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from klondike_env.engine.queries import NO_CARD, last_card, waste_card
 from klondike_env.engine.state import N_COLUMNS
 
 _32 = np.uint64(32)
-_STEPS = 2**32 - 1  # of a number between 0 and 1, the most that `roll` can tell apart
+_STEPS = 2**32 - 1  # how many numbers between 0 and 1 there are, the most that `roll` allows
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Playing: one agent through a list of deals, many games at once, finished rows dealt afresh."""
+"""Playing: one agent plays a list of deals, many games at once; a row whose game ends is dealt the next one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Settings:
     Attributes:
         talon: "draw" (the stock is drawn card by card) or "reach" (seen talon cards played directly).
         no_repeats: whether actions that lead back to a visited position were masked.
-        auto_finish: whether games ended as won once they were decided.
+        auto_finish: whether games ended as won once the win was certain.
         stall_limit: steps in a row without progress that ended a game as stalled; None for no limit.
         play: "argmax" or "sampled" for a network; None for any other agent.
     """
@@ -53,7 +53,7 @@ class PlayedGames:
         outcome: uint8[n], values of `klondike_env.engine.state`; a resigned game counts as lost.
         moves: int[n], the move counter at the end.
         foundation_cards: int[n], 0 to 52, cards on the foundations at the end.
-        seconds: wall time of all games together, that of several workers added up.
+        seconds: wall time of all games together, summed over workers.
     """
 
     outcome: np.ndarray
@@ -112,7 +112,7 @@ def play_games(
         One entry per deal, in the order of `deals`. A resigned game counts as lost.
 
     Raises:
-        AgentError: the agent returned something else than legal actions.
+        AgentError: the agent returned something other than legal actions.
     """
     match = _Match(agent, rules, deals, min(batch, len(deals)))
     agent.start(match.n_rows, rules, seed)
@@ -125,7 +125,7 @@ def play_games(
 
 
 class _Match:
-    """An agent's games on `deals`: those in play, one a row, and what became of those that have ended."""
+    """An agent's games on `deals`: those in play, one a row, and the results of those that have ended."""
 
     def __init__(self, agent: Agent, rules: Rules, deals: np.ndarray, n_rows: int) -> None:
         settings = settings_of(agent, rules)
@@ -140,7 +140,7 @@ class _Match:
             masks=agent.needs_masks,
         )
         self.playing = np.ones(n_rows, dtype=bool)  # whether each row has a game in play
-        self.entry = np.zeros(n_rows, dtype=np.int64)  # which entry of `deals` each row plays
+        self.entry = np.zeros(n_rows, dtype=np.int64)  # the index in `deals` of what each row plays
         self.n_dealt = 0
         self.outcome = np.zeros(len(deals), dtype=np.uint8)
         self.moves = np.zeros(len(deals), dtype=np.int64)
@@ -148,7 +148,7 @@ class _Match:
         self._deal_next(np.arange(n_rows))
 
     def play_turn(self) -> np.ndarray:
-        """Let the agent act once in every row; the entries of the games that ended, int64[m]."""
+        """Let the agent act once in every row; return the entries of the games that ended, int64[m]."""
         actions = self._ask()
         self.games.forfeit(np.flatnonzero(self.playing & (actions == RESIGN)))
         self.games.step(actions)

@@ -1,15 +1,15 @@
 """Agents by name.
 
-random, greedy, collins, tuned the baselines
+random, greedy, collins, tuned
+                               the baselines
 policy:PATH                    a trained network, played as its training config says
-policy:PATH@argmax             the same, always its favourite action
+policy:PATH@argmax             the same, always its likeliest action
 policy:PATH@sampled            the same, actions drawn from its probabilities
-planner                        tries candidates in games that may be the true one, see
-                               `klondike_env.agents.planner.agent`
-planner:samples=1000           the same with options, after a comma each: candidates, samples, seconds_per_move, nodes,
+planner                        tries candidates in determinizations, see `klondike_env.agents.planner.agent`
+planner:samples=1000           the same with options, separated by commas: candidates, samples, seconds_per_move, nodes,
                                blind, z, threads, base; base is any of these names, and comes last if that has options
-bandit                         the planner as it is by default
-rollout                        the planner over legal actions, by 200 games of `collins` each and without the solver
+bandit                         the planner with its default settings
+rollout                        the planner over legal actions, each by 200 games of `collins`, without the solver
 package.module:factory         your own: `factory()` returns an `Agent` (an `Agent` class will do)
 """
 
@@ -35,7 +35,7 @@ BASELINES: dict[str, Callable[[], Agent]] = {
 }
 
 POLICY_PREFIX = "policy:"
-# The names of the planner, each with the options that it fills in.
+# The names of the planner, each with the options that it sets.
 PLANNERS: dict[str, dict[str, Any]] = {
     "planner": {},
     "bandit": {
@@ -60,10 +60,10 @@ _OPTIONS: dict[str, Callable[[str], Any]] = {
 
 
 def load(spec: str) -> Agent:
-    """The agent that a name stands for; the forms are listed at the top of this module.
+    """The agent with a name; the forms of names are listed at the top of this module.
 
     Raises:
-        ValueError: no agent can be made of the name; the message says why.
+        ValueError: the name does not stand for an agent; the message says why.
     """
     if spec in BASELINES:
         return BASELINES[spec]()
@@ -88,7 +88,7 @@ def _load_policy(spec: str) -> Agent:
     from klondike_env.agents.network.agent import load_policy  # torch is slow to import, and only networks need it
 
     agent = load_policy(Path(path), play)
-    agent.name = spec  # two networks, or two ways to play one, stay apart in tables
+    agent.name = spec  # so that tables tell two networks, or two ways to play one, apart
     return agent
 
 
@@ -96,7 +96,7 @@ def _load_planner(spec: str) -> Agent:
     name, _, text = spec.partition(":")
     given = _read_options(spec, text)
     filled_in = PLANNERS[name]
-    if "seconds_per_move" in given:  # which limits samples in place of their number
+    if "seconds_per_move" in given:  # time is the limit then, not the number of samples
         filled_in = {option: value for option, value in filled_in.items() if option != "samples"}
     options = {**filled_in, **given}
     if "base" in options:
@@ -110,7 +110,7 @@ def _load_planner(spec: str) -> Agent:
 
 
 def _read_options(spec: str, text: str) -> dict[str, Any]:
-    """The options of a planner; all that follows the name of a base is the base's if that has options, too."""
+    """The options of a planner. If its base has options too, all that follows the name of the base is its own."""
     text, named, base = text.partition("base=")
     if named and ":" not in base.partition(",")[0]:
         base, _, rest = base.partition(",")

@@ -1,1 +1,1 @@
-"""Rule lists, the fast player of one of them, and the chance player that they are compared with."""
+"""Rule lists, a fast player of one of them, and the random player that they are compared with."""

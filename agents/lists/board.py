@@ -1,4 +1,4 @@
-"""What rule lists ask beside `klondike_env.engine.queries`: which cards may be built, and the action that does it."""
+"""Queries of rule lists beside those of `klondike_env.engine.queries`: what may be built, and the action for it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The agent `collins`: the priority list of Daniel R. Collins' SolitaireSolver (2012), the best cheap
-rule list we know of. It plays the first of these that applies:
+"""The agent `collins`: the priority list of Daniel R. Collins' SolitaireSolver (2012).
+
+It is the best cheap rule list we know of. It plays the first of these that applies:
 
     1  a whole run onto another column, first from the column with most cards face down (the
        rightmost of equals); into an empty column only if that turns a card up; then the top of
@@ -11,9 +12,9 @@ rule list we know of. It plays the first of these that applies:
     6  redeal, if anything but drawing happened in this pass
     7  give up
 
-Every move is checked against the rules of the game at hand, which carries the list over to any
-variant. In Thumb and Pouch any run that uncovers a card may fill an empty column, so may the top of
-the waste; step 3 never applies; and a twin is any card of the same rank on which that part of a run may lie.
+Every move is checked against the rules of the game at hand, so the list works for any variant. In Thumb and Pouch an
+empty column may be filled by any run that uncovers a card and by the top of the waste; step 3 never applies; and a twin
+is any card of the same rank on which that part of a run may lie.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from klondike_env.engine.queries import (
 from klondike_env.engine.state import N_COLUMNS, PLAYING
 from klondike_env.rules import RuleParams, Rules
 
-NOTHING = RESIGN  # what a step returns that does not apply
+NOTHING = RESIGN  # what a step returns if it does not apply
 
 
 @kernel
@@ -162,8 +163,8 @@ def move_card(views: np.ndarray, i: int, rules: RuleParams) -> int:
 def choose(views: np.ndarray, i: int, rules: RuleParams, moved: np.ndarray) -> int:
     """The list's action for record `i`, or RESIGN.
 
-    moved: uint8[n], whether a card was moved since the last redeal; updated. Set it to 1 to begin in
-    the middle of a game whose past is unknown.
+    moved: uint8[n], whether a card was moved since the last redeal; updated. Set it to 1 to begin in the middle of a
+    game of which the earlier moves are unknown.
     """
     if views[i]["steps"] == 0:
         moved[i] = 0
@@ -182,14 +183,14 @@ def choose(views: np.ndarray, i: int, rules: RuleParams, moved: np.ndarray) -> i
 
 @kernel
 def choose_all(views: np.ndarray, rules: RuleParams, moved: np.ndarray, actions: np.ndarray) -> None:
-    """`choose` for every game that is on; actions: int64[n], overwritten there."""
+    """`choose` for every game in play; actions: int64[n], overwritten there."""
     for i in range(views.shape[0]):
         if views[i]["outcome"] == PLAYING:
             actions[i] = choose(views, i, rules, moved)
 
 
 class CollinsAgent(Agent):
-    """Plays Collins' priority list, drawing card by card, and gives up when a pass brought nothing."""
+    """Plays Collins' priority list, with draws as actions, and gives up after a pass in which no card was moved."""
 
     name = "collins"
     talon = "draw"
@@ -197,7 +198,7 @@ class CollinsAgent(Agent):
     needs_masks = False
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
-        """See `Agent.start`; the list leaves nothing to chance."""
+        """See `Agent.start`; the list uses no random numbers."""
         self._rules = rules.params()
         self._moved = np.zeros(n_games, dtype=np.uint8)
         self._actions = np.zeros(n_games, dtype=np.int64)

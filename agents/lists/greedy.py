@@ -10,7 +10,7 @@ Solitaire with Monte-Carlo Planning (ICAPS 2009).
     6  the stock (only where drawing is an action at all: the paper plays talon cards directly)
 
 Ties are broken at random. Actions that lead back to a visited position are ruled out, here by the
-mask (`no_repeats`). Once nothing is face down the same list plays on to the end.
+mask (`no_repeats`). Once no card is face down the same list plays on to the end.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def turns_up(views: np.ndarray, i: int, card: int) -> bool:
 
 @kernel
 def priority(views: np.ndarray, i: int, action: int) -> int:
-    """Place of a legal action in the list, 0 (first choice) to 6."""
+    """The place of a legal action in the list, 0 (first choice) to 6."""
     if action == STOCK_ACTION:
         return STOCK_PRIORITY
     card, destination = action // N_DESTINATIONS, action % N_DESTINATIONS
@@ -51,7 +51,7 @@ def priority(views: np.ndarray, i: int, action: int) -> int:
 
 @kernel
 def choose(views: np.ndarray, i: int, masks: np.ndarray, seed: int) -> int:
-    """A legal action of record `i` of the best priority there is; RESIGN when none is legal."""
+    """A legal action of record `i` of the best priority on offer; RESIGN when none is legal."""
     best, ties = N_PRIORITIES, 0
     for action in range(N_ACTIONS):
         if masks[i, action]:
@@ -72,7 +72,7 @@ def choose(views: np.ndarray, i: int, masks: np.ndarray, seed: int) -> int:
 
 @kernel
 def choose_all(views: np.ndarray, masks: np.ndarray, seed: int, actions: np.ndarray) -> None:
-    """`choose` for every game that is on; actions: int64[n], overwritten there."""
+    """`choose` for every game in play; actions: int64[n], overwritten there."""
     for i in range(views.shape[0]):
         if views[i]["outcome"] == PLAYING:
             actions[i] = choose(views, i, masks, seed)

@@ -1,13 +1,13 @@
 """Playing a game to its end by Collins' list, as fast as we can: some hundred thousand games a second.
 
-The game is the same as that of `klondike_env.agents.lists.collins`, move for move; whatever no step of the list asks
-for is left out. Cards know what they lie on, so a run moves as one. Sets of cards are kept up to date and not found
-anew. And the stock is never drawn card by card: a draw changes nothing but the waste's top, so once the steps that do
-not look at it have failed, they fail until a card comes up that one of the others can use. These cards are a set, and
-the first of them that drawing brings to the top is played.
+The moves are those of `klondike_env.agents.lists.collins`, one for one; a game holds only what the list asks for. For
+each card it holds what it lies on, so a run moves as one. Sets of cards are kept up to date, not found anew. And the
+stock is not drawn step by step. A draw changes only the waste's top, so once the steps that do not look at it have
+failed, they fail until a card comes up that one of the other steps can use. The set of these cards is known, and the
+first of them that drawing brings to the top is played.
 
-The rules themselves are those of the engine. What is said here once more, in terms of a game of this module, names
-its authority there; `tests/agents/test_list_player.py` compares the two in random positions.
+The rules are those of the engine. Where a kernel here restates one of them in terms of its own games, it names its
+authority in the engine; `tests/agents/test_list_player.py` compares the two in random positions.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from klondike_env.rules import BUILDS, RuleParams
 
 NO_CARD = N_CARDS
 NOWHERE = -1
-NEVER = -1  # as few face-down cards there never are
+NEVER = -1  # fewer face-down cards than there can be
 _MOST_FACE_DOWN = N_COLUMNS - 1
-# Far more moves than a game by the list has; a custom game in which it ran in circles would end here.
+# Far more moves than a game by the list has. A custom game in which it ran in circles would end here.
 _MOST_MOVES = 400
 
 # What is the same in all games from one determinization.
@@ -49,20 +49,20 @@ LAYOUT = np.dtype(
     align=True,
 )
 
-# A game on its way. Sets of cards are those of `klondike_env.engine.card_sets`.
+# A game in play. Sets of cards are those of `klondike_env.engine.card_sets`.
 GAME = np.dtype(
     [
         ("tops", np.int64),  # the columns' last cards
         ("heads", np.int64),  # the columns' first face-up cards
         ("face_up", np.int64),  # the face-up cards of the columns
-        ("next", np.int64),  # the cards that the foundations take next; above the king where one is complete
+        ("next", np.int64),  # the cards that the foundations take next; the bit above the king for a full one
         ("talon", np.int64),  # the talon's cards
-        ("reach", np.int64),  # those that can be played, kept up to date only for the agent `tuned`
-        ("left", np.int64),  # the talon's cards by index: a bit for each that is still there
+        ("reach", np.int64),  # the talon cards that can be played, kept up to date only for the agent `tuned`
+        ("left", np.int64),  # the talon's cards by their index at the start: a bit for each that is still there
         ("waste", np.int64),  # index of the waste's top, NOWHERE if there is none
         ("redeals_used", np.int64),
         ("moved", np.int64),  # whether a card was moved since the last redeal
-        ("returned", np.int64),  # cards that came back, or were split off, since the last irreversible move
+        ("returned", np.int64),  # cards worried back, or split off a run, since the last irreversible move
         ("n_face_down", np.int64),
         ("n_gaps", np.int64),  # empty columns
         ("top", np.uint8, (8,)),  # the last card of each column, or NO_CARD
@@ -74,7 +74,7 @@ GAME = np.dtype(
     align=True,
 )
 
-# HOST_SUITS[build, suit]: the aces of the suits that may carry a card of `suit`.
+# _HOST_SUITS[build, suit]: the aces of the suits on which a card of `suit` may lie.
 _HOST_SUITS = np.array(
     [
         [
@@ -124,7 +124,7 @@ def read_column(states: np.ndarray, i: int, column: int, games: np.ndarray, g: i
 
 @kernel
 def read_game(states: np.ndarray, i: int, games: np.ndarray, g: int) -> None:
-    """Make game `g` what is known of the record `i`."""
+    """Make game `g` that of record `i`, but for the talon's cards, see `index_talon`."""
     games[g]["tops"] = 0
     games[g]["heads"] = 0
     games[g]["n_face_down"] = 0
@@ -145,7 +145,7 @@ def read_game(states: np.ndarray, i: int, games: np.ndarray, g: int) -> None:
 
 @kernel
 def read_layout(states: np.ndarray, i: int, layouts: np.ndarray) -> None:
-    """Make the only layout that of record `i`; what is unseen there is so here."""
+    """Make the only layout that of record `i`; unseen cards stay UNSEEN."""
     for column in range(N_COLUMNS):
         for row in range(int(states[i]["face_down"][column])):
             layouts[0]["face_down"][column, row] = states[i]["columns"][column, row]
@@ -155,7 +155,7 @@ def read_layout(states: np.ndarray, i: int, layouts: np.ndarray) -> None:
 
 @kernel
 def index_talon(states: np.ndarray, i: int, layouts: np.ndarray, games: np.ndarray, g: int) -> None:
-    """Record where each talon card is that is known."""
+    """Record the place of each known talon card."""
     cards = 0
     for index in range(int(states[i]["talon_size"])):
         card = int(layouts[0]["talon"][index])
@@ -239,7 +239,7 @@ def place_single(games: np.ndarray, g: int, card: int, target: int) -> None:
 
 @kernel
 def shift_foundation(games: np.ndarray, g: int, card: int) -> None:
-    """Let the foundation of a card's suit gain it, or lose it, whichever it can."""
+    """Put a card on its foundation, or take it off, whichever is possible."""
     bit = bit_of(card)
     games[g]["next"] ^= bit | bit << 1
 
@@ -329,7 +329,7 @@ def comes_up_at(stock: int, index: int, draw_count: int) -> bool:
 
 @kernel
 def first_up(games: np.ndarray, g: int, cards: int, start: int, layouts: np.ndarray, draw_count: int) -> int:
-    """The talon index of the first of some talon cards that drawing brings up, or NOWHERE.
+    """The talon index of the first of a set of talon cards that drawing brings up, or NOWHERE.
 
     start: index of the waste's top before the first draw.
     """
@@ -360,7 +360,7 @@ def redeal(games: np.ndarray, g: int) -> None:
 
 @kernel
 def draw_to(games: np.ndarray, g: int, useful: int, layouts: np.ndarray, rules: RuleParams) -> bool:
-    """Steps 5 to 7: draw, and redeal, until one of the useful talon cards is the waste's top; whether one is."""
+    """Steps 5 to 7: draw and redeal until one of the useful talon cards is the waste's top; return whether one is."""
     index = first_up(games, g, useful, int(games[g]["waste"]), layouts, rules.draw_count)
     if index == NOWHERE and int(games[g]["moved"]) and may_redeal(games, g, rules):
         redeal(games, g)
@@ -438,7 +438,7 @@ def play_to_foundation(games: np.ndarray, g: int, wanted: int, card: int, layout
 
 @kernel
 def worry_back(games: np.ndarray, g: int, candidates: int, followers: int, rules: RuleParams) -> None:
-    """Step 3: of some foundation cards the first on which one of the followers fits to a column."""
+    """Step 3: put on a column the first of the candidates, foundation cards, on which one of the followers fits."""
     bit = lowest_bit(candidates)
     while fitting(bit, rules) & followers == 0:
         candidates ^= bit
@@ -450,7 +450,7 @@ def worry_back(games: np.ndarray, g: int, candidates: int, followers: int, rules
 
 @kernel
 def find_cover(games: np.ndarray, g: int, buried: int, room: int, rules: RuleParams) -> int:
-    """Step 4: the card whose run is split off one of some buried cards, or NO_CARD."""
+    """Step 4: the first card of what is split off one of the buried cards, or NO_CARD."""
     room &= int(games[g]["tops"]) if rules.whole_runs else -1
     while buried != 0:
         bit = lowest_bit(buried)
@@ -474,7 +474,7 @@ def column_of(games: np.ndarray, g: int, card: int) -> int:
 
 @kernel
 def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> bool:
-    """Make the next move of a card by Collins' list, with all draws before it; False if it gives up."""
+    """Make the next move of a card by Collins' list, with all draws before it; return False if it gives up."""
     tops = int(games[g]["tops"])
     room = fitting(tops, rules)
     gaps = gap_takes(games, g, rules)
@@ -513,7 +513,7 @@ def play_next(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams)
 
 @kernel
 def is_decided(games: np.ndarray, g: int, rules: RuleParams, enough: int) -> bool:
-    """Whether at most `enough` cards are face down, or the game is won for certain.
+    """Whether at most `enough` cards are face down, or the win is certain.
 
     The authority on the latter is `klondike_env.engine.queries.is_decided`.
     """
@@ -524,9 +524,10 @@ def is_decided(games: np.ndarray, g: int, rules: RuleParams, enough: int) -> boo
 
 @kernel
 def play_out(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, enough: int) -> bool:
-    """Play a game to its end by Collins' list; whether it is won.
+    """Play a game to its end by Collins' list; return whether it is won.
 
-    games: GAME[n]; layouts: LAYOUT[1]; enough: so few face-down cards count as a win; NEVER if only a win does.
+    games: GAME[n]; layouts: LAYOUT[1]; enough: at most this many face-down cards count as a win, NEVER for no such
+    rule.
     """
     for _ in range(_MOST_MOVES):
         if is_decided(games, g, rules, enough):

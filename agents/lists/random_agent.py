@@ -30,7 +30,7 @@ def choose(views: np.ndarray, i: int, masks: np.ndarray, seed: int) -> int:
 
 @kernel
 def choose_all(views: np.ndarray, masks: np.ndarray, seed: int, actions: np.ndarray) -> None:
-    """`choose` for every game that is on; actions: int64[n], overwritten there."""
+    """`choose` for every game in play; actions: int64[n], overwritten there."""
     for i in range(views.shape[0]):
         if views[i]["outcome"] == PLAYING:
             actions[i] = choose(views, i, masks, seed)

@@ -1,7 +1,7 @@
 """Playing a trained network.
 
-A network travels as a safetensors file: weights, and as metadata what it was trained for. Loading
-one runs no code of its author.
+A network is stored in a safetensors file: its weights, and as metadata what it was trained for. Loading a file runs no
+code of its author.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _FORMAT = "klondike_env policy 1"
 
 
 class PolicyAgent(Agent):
-    """A network over observations; it plays its likeliest legal action, or one drawn from its distribution.
+    """A network over observations; plays its likeliest legal action, or one drawn from its distribution.
 
     Args:
         network: the network.
@@ -52,7 +52,7 @@ class PolicyAgent(Agent):
 
     @torch.no_grad()
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        """Choose a legal action in every row whose game is on."""
+        """Choose a legal action in every row whose game is in play."""
         actions = np.full(len(views), RESIGN, dtype=np.int64)
         rows = np.flatnonzero(views["outcome"] == PLAYING)
         views, masks = views[rows], masks[rows]
@@ -76,7 +76,7 @@ def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:
 
     Args:
         network: the network.
-        about: JSON-able: `hidden_sizes`, `talon`, `no_repeats`, `play`, and what else is worth knowing.
+        about: JSON-able: `hidden_sizes`, `talon`, `no_repeats`, `play`, and whatever else is worth keeping.
     """
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
     return save(tensors, metadata={"format": _FORMAT, "about": json.dumps(about)})
@@ -87,10 +87,10 @@ def load_policy(path: Path, play: PlayMode | None = None) -> PolicyAgent:
 
     Args:
         path: the file.
-        play: "argmax" or "sampled"; None for the mode its training named.
+        play: "argmax" or "sampled"; None for the mode that its training set.
 
     Raises:
-        ValueError: the file is no policy of this format.
+        ValueError: the file is not a policy of this format.
     """
     try:
         with safe_open(path, framework="pt") as file:

@@ -1,7 +1,7 @@
 """The policy network: a shared trunk over the flat observation, a head for actions and one for the value.
 
-The observation is the same for all variants, so under given rules many of its values never change or
-do not matter. The trunk picks out the others first, which halves the work of its widest layer.
+The observation has the same layout for all variants, so under given rules many of its values never change or do not
+matter. The trunk first selects the others, which halves the work of its widest layer.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from klondike_env.engine.card_sets import bit_of, fitting_on
 from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, TABLE_FIELDS, table_start
 from klondike_env.rules import Rules
 
-# Values of a card that say in which order the talon comes.
+# Values of a card that give the order of the talon.
 _ORDER = ("waste_top", "draws", "after_redeal", "talon_index", "phase", "before_redeal")
 _RULE_FIELDS = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "build", "gaps")
 
@@ -26,9 +26,9 @@ _RULE_FIELDS = ("draw_count", "unlimited_redeals", "worry_back", "whole_runs", "
 def useful_values(rules: Rules, talon: str) -> list[int]:
     """Indices of the observation's values that can differ and matter under these rules.
 
-    Left out are the rules themselves, what only thoughtful mode shows, parents that a card cannot
-    have, `under` (for a dense layer a card's number means nothing, and places and parents say the
-    same), and the talon's order where every card of it can be played at any time.
+    These are left out: the rules themselves; what only thoughtful mode shows; parents that a card cannot have; `under`,
+    because a card's number means nothing to a dense layer, and places and parents say the same; and the talon's order
+    where every card of it can be played at any time.
     """
     order_matters = not (talon == "reach" and rules.redeals is None and rules.draw_count == 1)
     build = rules.params().build
@@ -78,7 +78,7 @@ class Trunk(nn.Module):
 
 
 class PolicyNetwork(nn.Module):
-    """The trunk with its action head: what a trained player needs."""
+    """The trunk with its action head, which is all that a trained player needs."""
 
     def __init__(self, useful: Sequence[int], hidden_sizes: Sequence[int]) -> None:
         super().__init__()

@@ -1,16 +1,18 @@
-"""The agent `planner`: successive elimination among candidates, tried in games that may be the true one.
+"""The agent `planner`: successive elimination among candidates, tried in determinizations.
 
 At each decision it lists its candidates (see `klondike_env.agents.planner.candidates`), evaluates them in the same
 determinizations (see `klondike_env.agents.planner.evaluation`), drops those that fall behind
-(`klondike_env.agents.planner.elimination`), and plays the best one, after the moves that lead there. Its base is
-trusted as long as nothing speaks clearly for another candidate. Once at most one card is unseen there is nothing to
-guess, and it plays the solver's line.
+(`klondike_env.agents.planner.elimination`), and plays the best one, after the moves that lead there. It plays its
+base's action unless there is clear evidence for another candidate. Once at most one card is unseen no card has to be
+guessed, and it plays the solver's line.
 
-The base never sees more than a player would, so what it wins are honest games. Such a player is the "rollout
-algorithm" of Bertsekas, Tsitsiklis and Wu (1997), which Yan, Diaconis, Rusmevichientong and Van Roy (2005) brought to
-solitaire with all cards known; irreversible candidates and the solver's view are those of lonelybot's blind player.
+The base never sees more than a player would, so its wins in rollouts are honest ones. Planning by such a base alone is
+the "rollout algorithm" of Bertsekas, Tsitsiklis and Wu (1997), which Yan, Diaconis, Rusmevichientong and Van Roy (2005)
+brought to solitaire with all cards known. Irreversible candidates and the evaluation by a solver are those of
+lonelybot's blind player.
 
-What it does next in a row is kept there together with the positions it expects; in any other position it decides anew.
+For each row it keeps a plan: its next actions, and a key of the position in which each is due. In any other position it
+decides anew.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ GENERATORS = ("irreversible", "legal")
 DEFAULT_SAMPLES = 100
 MAX_SAMPLES = 20_000
 _BETWEEN_LOOKS = 50  # determinizations between two looks at the clock
-_EXACT_NODES = 100_000  # nodes that the solver may visit when nothing is left to guess
+_EXACT_NODES = 100_000  # nodes that the solver may visit when no card has to be guessed
 
 
 # --- what a player sees ------------------------------------------------------------------------------
@@ -62,7 +64,7 @@ def key_of(views: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
 
 @kernel
 def write_view_keys(views: np.ndarray, rules: RuleParams, keys: np.ndarray) -> None:
-    """Write the key of every game that is on. keys: uint64[n]."""
+    """Write the key of every game in play. keys: uint64[n]."""
     for i in range(len(views)):
         if views[i]["outcome"] == PLAYING:
             keys[i] = key_of(views, i, rules)
@@ -83,7 +85,7 @@ def write_line_keys(records: np.ndarray, actions: np.ndarray, rules: RuleParams,
 
 @kernel
 def fill_in(views: np.ndarray, cards: np.ndarray) -> None:
-    """Make the first view a state, one of many that it may be. cards: uint8[52], scratch."""
+    """Make the first view a state, one of its determinizations. cards: uint8[52], scratch."""
     determinize_view(views, 0, np.uint64(0), cards)
 
 
@@ -97,7 +99,7 @@ def seed_for(views: np.ndarray, seed: int) -> np.uint64:
 
 
 class Plan(NamedTuple):
-    """What to play next: actions, and the key of what is seen when each is due. Without actions all is lost."""
+    """What to play next: actions, and the key of what is seen when each is due. No actions: give up."""
 
     actions: list[int]
     keys: list[int]
@@ -107,9 +109,9 @@ class Options(NamedTuple):
     """How decisions are made."""
 
     candidates: Generator
-    samples: int  # determinizations at most
-    seconds: float  # for a decision at most; infinity for no limit
-    nodes: int  # that the solver may visit to evaluate a position
+    samples: int  # the most determinizations for a decision
+    seconds: float  # the most time for a decision; infinity for no limit
+    nodes: int  # nodes that the solver may visit to evaluate a position
     blind: float  # the weight of the base beside the solver, 0 to 1
     z: float  # standard errors by which a candidate must lead the base's to be preferred
 
@@ -123,7 +125,7 @@ class Options(NamedTuple):
         blind: float,
         z: float,
     ) -> Options:
-        """The options that a user gives; see `PlannerAgent`.
+        """The options that a user gives, checked; see `PlannerAgent`.
 
         Raises:
             ValueError: one of them is not allowed.
@@ -147,11 +149,11 @@ class Planner:
     """Makes decisions, one after the other; threads need one each.
 
     Args:
-        options: how.
-        base: the agent that is trusted without evidence.
+        options: how decisions are made.
+        base: the agent that plays the rollouts, and whose own action is the default.
         rules: the rules of all games.
         reach: whether seen talon cards are played directly.
-        seed: of chance.
+        seed: of the random numbers.
     """
 
     def __init__(self, options: Options, base: Agent, rules: Rules, reach: bool, seed: int) -> None:
@@ -167,7 +169,7 @@ class Planner:
         self._cards = np.zeros(N_CARDS, dtype=np.uint8)
 
     def plan(self, view: np.ndarray, mask: np.ndarray) -> Plan:
-        """What to play on a view, STATE[1], whose legal actions are 1 in a mask, int8[313]."""
+        """What to play on a view, STATE[1], with the mask of its legal actions, int8[313]."""
         unseen = int(n_unseen(view)[0])
         line = line_to_win(view, self._rules, self._reach, _EXACT_NODES) if unseen <= 1 else None
         actions = self._line_to_best(view, mask, unseen) if line is None else line
@@ -177,16 +179,16 @@ class Planner:
         return Plan(actions, keys.tolist())
 
     def _fill_in(self, view: np.ndarray) -> np.ndarray:
-        """A state that the view may be of, STATE, in a buffer."""
+        """A determinization of the view, STATE, in a buffer."""
         self._records[0] = view[0]
         fill_in(self._records, self._cards)
         return self._records[0]
 
     def wins(self, view: np.ndarray, mask: np.ndarray) -> tuple[dict[int, int], int]:
-        """Try all candidates in all samples, with none eliminated.
+        """Try all candidates in all determinizations, with none eliminated.
 
         Returns:
-            For the action of each candidate how many determinizations the base won; and how many there were.
+            How many determinizations the base won after each candidate, by its action; and how many there were.
         """
         self._enter(view, mask)
         n = int(min(self._options.samples, n_determinizations(int(n_unseen(view)[0]))))
@@ -196,21 +198,21 @@ class Planner:
         return dict(zip(self._contest.actions[:count].tolist(), won.tolist(), strict=True)), n
 
     def _line_to_best(self, view: np.ndarray, mask: np.ndarray, unseen: int) -> list[int]:
-        """The actions that lead through the best candidate; none where there is nothing to play for."""
+        """The actions up to and including the best candidate's; none if it is better to give up."""
         self._enter(view, mask)
         if self._decision.n_candidates == 0:
             return []
         return self._decision.line_to(self._best(n_determinizations(unseen)))
 
     def _enter(self, view: np.ndarray, mask: np.ndarray) -> None:
-        """Find the candidates, and let them enter a contest."""
+        """Find the candidates, and begin their contest."""
         decision, seed = self._decision, np.uint64(seed_for(view, self._seed))
         decision.begin(self._fill_in(view))
         base = self._find_candidates(view, mask)
         enter(decision.positions.records, decision.candidates, base, seed, self._contest)
 
     def _find_candidates(self, view: np.ndarray, mask: np.ndarray) -> int:
-        """Find the candidates; which of them is the base's, or NONE."""
+        """Find the candidates; return the index of the base's, or NONE."""
         decision = self._decision
         if self._options.candidates == "legal":
             return decision.list_legal(mask, self._base.action(decision, view, mask))
@@ -228,25 +230,24 @@ class Planner:
             done = self._base.eliminate(self._contest, done, stop)
             if done < stop:
                 break
-        z = options.z if done < n_all else 0.0  # what holds in all of them needs no more evidence
+        z = options.z if done < n_all else 0.0  # once all have been tried the best is known for certain
         return winner(self._contest, done, z, values)
 
 
 class PlannerAgent(Agent):
-    """Plays towards the candidate that wins most in games that look like this one.
+    """Plays the candidate with the best verdicts in determinizations, after the moves that lead there.
 
     Args:
-        samples: determinizations for each decision at most; with 0 the base plays. 100 by default, 20,000 where
+        samples: the most determinizations for each decision; with 0 the base plays. 100 by default, 20,000 where
             `seconds_per_move` is given.
-        seconds_per_move: time for each decision at most. What is chosen then depends on the machine.
-        candidates: what competes: "irreversible" actions, with the reversible moves that lead there, or "legal"
-            actions.
+        seconds_per_move: the most time for each decision. What is chosen then depends on the machine.
+        candidates: "irreversible" for irreversible actions, with the reversible moves that lead there, or "legal" for
+            the legal actions.
         nodes: nodes that the solver may visit to evaluate a position.
-        blind: which evaluator counts more, 0 to 1: the solver, which sees all cards (0), or the base, which plays on
-            as a player must (1).
-        z: standard errors of evidence that it takes to leave the base's action.
-        base: the agent that is trusted without evidence, `tuned` by default. `tuned` and `collins` are compiled and
-            hundreds of times faster than any other.
+        blind: the weight of the base, which looks at no hidden card, beside the solver, which sees all; 0 to 1.
+        z: standard errors by which another candidate must lead the base's action to replace it.
+        base: the agent that plays the rollouts, and whose own action is the default; `tuned` if none is given. `tuned`
+            and `collins` are compiled and hundreds of times faster than any other.
         threads: threads that share the games of a batch.
 
     Raises:
@@ -269,12 +270,12 @@ class PlannerAgent(Agent):
         self.base = TunedAgent() if base is None else base
         self.threads = check_whole_number("threads", threads, 1)
         self.options = Options.checked(candidates, samples, seconds_per_move, nodes, blind, z)
-        self._meet_the_game()
+        self._adopt_modes_of_base()
 
-    def _meet_the_game(self) -> None:
-        """Meet the game as the base does where only it decides, and the talon as any base does but the compiled ones.
+    def _adopt_modes_of_base(self) -> None:
+        """Take over the base's modes where it alone decides; otherwise its talon mode, unless it is compiled.
 
-        Those draw card by card, but may as well reach into the talon.
+        The compiled bases play in either talon mode.
         """
         if self.options.samples == 0:
             self.talon, self.no_repeats, self.play = self.base.talon, self.base.no_repeats, self.base.play
@@ -316,5 +317,5 @@ class PlannerAgent(Agent):
         self._plans[row] = Plan(plan.actions[1:], plan.keys[1:])
         if not plan.actions:
             return RESIGN
-        # Illegal only where moves that were not ours have barred the line, for what is repeated is masked.
+        # Illegal only if moves that were not ours lead to a repeat, which is masked.
         return plan.actions[0] if masks[row, plan.actions[0]] else int(masks[row].argmax())

@@ -1,7 +1,7 @@
-"""The bases of a planner: what plays on in imagined games, and is trusted without evidence.
+"""The base of a planner: the agent that plays the rollouts, and whose own action is the default.
 
-The lists `collins` and `tuned` are compiled into the search. Any other agent plays its games by way of
-`klondike_env.games`, side by side; that is hundreds of times slower.
+The lists `collins` and `tuned` are compiled into the planner. Any other agent plays its rollouts side by side in a
+batch of `klondike_env.games`, which is hundreds of times slower.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Base(Protocol):
     evaluator: Evaluator
 
     def action(self, decision: Decision, view: np.ndarray, mask: np.ndarray) -> int:
-        """What the base plays where the player is, or RESIGN. view: STATE[1]; mask: int8[313]."""
+        """What the base plays in the player's position, or RESIGN. view: STATE[1]; mask: int8[313]."""
 
     def enter(self, decision: Decision) -> int:
-        """Make a candidate of the first irreversible action on the base's own line; which one, NONE if it gives up."""
+        """Make the base's first irreversible action a candidate; return its index, NONE if the base gives up."""
 
     def eliminate(self, contest: Contest, start: int, stop: int) -> int:
-        """Go through determinizations, see `klondike_env.agents.planner.elimination.eliminate`."""
+        """Evaluate and eliminate candidates, see `klondike_env.agents.planner.elimination.eliminate`."""
 
     def evaluate(self, contest: Contest, start: int, stop: int) -> None:
         """Try all candidates that are alive, see `klondike_env.agents.planner.evaluation.evaluate`."""
 
 
 def is_compiled(agent: Agent) -> bool:
-    """Whether an agent is one of the lists that are compiled into the search."""
+    """Whether an agent is one of the lists that are compiled into the planner."""
     return isinstance(agent, CollinsAgent | TunedAgent)
 
 
@@ -88,14 +88,14 @@ class CompiledBase:
 
 
 class AgentBase:
-    """Any agent; it is started afresh for each decision, and for the games that it plays to their ends.
+    """Any agent; it is started afresh for each decision and for each batch of rollouts.
 
     Args:
         agent: the agent; a copy of it plays.
         rules: the rules of all games.
         nodes: nodes that the solver may visit to evaluate a position.
         blind: the weight of the base beside the solver, 0 to 1.
-        seed: of the agent's chance.
+        seed: of the agent's random numbers.
     """
 
     def __init__(self, agent: Agent, rules: Rules, nodes: int, blind: float, seed: int) -> None:
@@ -144,7 +144,7 @@ class AgentBase:
         contest.verdicts[acting, start:stop] = self._verdicts(states.ravel(), actions).reshape(states.shape)
 
     def _verdicts(self, states: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """The verdicts on actions, int64[n], each in a state of its own, STATE[n]: uint8[n]."""
+        """The verdict on each action, int64[n], in its own state, STATE[n]: uint8[n]."""
         talon = self._player.talon_for(self._rules)
         games = Games(len(states), self._rules, talon=talon, auto_finish=True, masks=False)
         games.resume(states)
@@ -172,7 +172,7 @@ class AgentBase:
         return np.asarray(games.outcomes == WON)
 
     def _resume(self, states: np.ndarray) -> Games:
-        """Games that go on from states, STATE[n], for the agent as it meets the game."""
+        """Games that go on from states, STATE[n], with the agent's talon mode and `no_repeats`."""
         player = self._player
         games = Games(
             len(states),

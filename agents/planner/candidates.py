@@ -1,14 +1,14 @@
-"""What competes in a decision: the candidates, each an action in a position that the player can bring about.
+"""The candidates of a decision: each is an action in a position that the player can bring about.
 
 There are two generators of candidates. `legal` takes the legal actions as they are. `irreversible` finds all positions
 that reversible moves lead to, and takes the irreversible actions there; a candidate is then such an action together
 with the moves before it.
 
-A move is reversible if a legal move leads from the position after it to the one before. No card is turned up by such
-a move, none leaves the talon, and nothing is drawn.
+A move is reversible if a legal move leads from the position after it back to the one before. Such a move turns up no
+card, takes none from the talon, and draws none.
 
-Irreversible candidates that lead to positions with the same possibilities count as one, the one that takes the fewest
-moves. Not all such pairs are recognised.
+Of irreversible candidates that lead to positions with the same possibilities only the one with the fewest moves is
+kept. Not all such pairs are recognised.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ MAX_CANDIDATES = 128  # legal actions are 88 at most
 MAX_POSITIONS = 1024
 MAX_BASE_MOVES = 60  # reversible ones, before an irreversible action
 NONE = -1
-_BASE_POSITION = MAX_POSITIONS  # the record at the end of the base's own line
-_SCRATCH = MAX_POSITIONS + 1  # the record that is free for use
-_MOST_ALIKE = 2  # candidates that differ only in what was done before the last action
-# Steps without progress after which giving up competes with the legal actions, if the base gives up.
+_BASE_POSITION = MAX_POSITIONS  # index of the record at the end of the base's own line
+_SCRATCH = MAX_POSITIONS + 1  # index of a record that is free for use
+_MOST_ALIKE = 2  # the most candidates that differ only in what was done before the last action
+# Steps without progress after which giving up is a candidate too, if the base gives up.
 _PATIENCE = 8
 
 
@@ -60,7 +60,7 @@ class Positions(NamedTuple):
         records: STATE[MAX_POSITIONS + 2], the first of them where the search began; the last two are the end of the
             base's own line, and scratch.
         keys: uint64[MAX_POSITIONS], of the positions.
-        previous: int64[MAX_POSITIONS], the position from which each was found, or NONE.
+        previous: int64[MAX_POSITIONS], index of the position from which each was found; of no meaning for the first.
         actions: int64[MAX_POSITIONS], the action that leads from that position to it.
         table: uint64[2 * MAX_POSITIONS], a hash table of the keys.
         moves: int64[N_DESTINATIONS + 1], scratch.
@@ -119,7 +119,7 @@ class Candidates(NamedTuple):
 
 
 class ListBase(NamedTuple):
-    """A rule list in compiled code, `tuned` or `collins`, and the scratch that it needs."""
+    """A rule list in compiled code, `tuned` or `collins`, and the scratch memory that it needs."""
 
     is_tuned: bool
     scoring: Scoring  # of `tuned`
@@ -129,17 +129,17 @@ class ListBase(NamedTuple):
 
     @classmethod
     def of(cls, name: str, rules: Rules) -> ListBase:
-        """The list of a name, ready for these rules."""
+        """The list with a name, ready for these rules."""
         moved, trial = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=STATE)
         return cls(name == "tuned", Scoring.of(rules), Memory.of(1), moved, trial)
 
 
 class Decision:
-    """The candidates of one decision after another, in buffers that are used again and again.
+    """The candidates of a decision, in buffers that are reused for the next.
 
     Attributes:
-        positions: the positions in which candidates act; the first record, a state or a determinized view, is where
-            the player is.
+        positions: the positions in which candidates act; the first record, a state or a determinized view, is the
+            player's position.
         candidates: the candidates.
     """
 
@@ -152,12 +152,12 @@ class Decision:
         return int(self.candidates.n_found[0])
 
     def begin(self, state: np.ndarray) -> None:
-        """Let the player be in a state, STATE."""
+        """Begin a decision. state: STATE, the player's position."""
         self.positions.records[0] = self.positions.records[_BASE_POSITION] = state
         self.candidates.base_line[:] = NONE
 
     def list_legal(self, mask: np.ndarray, base_action: int) -> int:
-        """Make the legal actions candidates; which of them is the base's, NONE if it gives up.
+        """Make the legal actions candidates; return the index of the base's, NONE if it gives up.
 
         Args:
             mask: int8[313], 1 for legal actions.
@@ -170,15 +170,15 @@ class Decision:
         find_irreversible(self.positions, self.candidates, rules, reach)
 
     def follow(self, k: int, action: int, rules: RuleParams) -> bool:
-        """Make an action the base's own move `k`, counted from 0, if it is reversible; whether it is."""
+        """Make an action the base's own move `k`, counted from 0, if it is reversible; return whether it is."""
         return follow(self.positions, self.candidates, k, action, rules)
 
     def enter_base(self, action: int, rules: RuleParams) -> int:
-        """Make a candidate of an irreversible action at the end of the base's own line; which one it is then."""
+        """Make the irreversible action at the end of the base's own line a candidate; return its index."""
         return enter_base(self.positions, action, self.candidates, rules)
 
     def line_to(self, candidate: int) -> list[int]:
-        """The actions that lead from where the player is through a candidate; none for giving up."""
+        """The actions from the player's position up to and including a candidate's; none for giving up."""
         position, action = int(self.candidates.positions[candidate]), int(self.candidates.actions[candidate])
         if action == RESIGN:
             return []
@@ -196,7 +196,7 @@ class Decision:
 
 @kernel
 def add_legal(action: int, candidates: Candidates) -> None:
-    """Add an action of the first position."""
+    """Add an action in the first position."""
     k = candidates.n_found[0]
     candidates.positions[k], candidates.actions[k] = 0, action
     candidates.n_found[0] = k + 1
@@ -204,7 +204,7 @@ def add_legal(action: int, candidates: Candidates) -> None:
 
 @kernel
 def list_legal(records: np.ndarray, mask: np.ndarray, base_action: int, candidates: Candidates) -> int:
-    """See `Decision.list_legal`. Of equal candidates the first wins, so the most promising kinds come first."""
+    """See `Decision.list_legal`. Ties go to the first candidate, so the most promising kinds of actions come first."""
     candidates.n_found[0] = 0
     base = NONE
     gives_up = base_action == RESIGN or mask[base_action] == 0
@@ -241,7 +241,7 @@ def is_reversible(states: np.ndarray, i: int, action: int, rules: RuleParams) ->
 
 @kernel
 def send_all_to_foundations(states: np.ndarray, i: int, pinned: int, rules: RuleParams) -> None:
-    """Send all cards that can come back to their foundations, but those of a set: one position stands for many."""
+    """Send all cards but the pinned to their foundations if they can come back, so one position stands for many."""
     cards = -1
     while cards != 0:
         cards = column_tops(states, i) & wanted_cards(states, i) & ~pinned
@@ -255,7 +255,7 @@ def send_all_to_foundations(states: np.ndarray, i: int, pinned: int, rules: Rule
 
 @kernel
 def class_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
-    """A key of a position and of those that differ from it only in what lies on which of equal hosts."""
+    """A key of a position, the same for those that differ from it only in what lies on which of equal hosts."""
     size, waste, redeals = int(states[i]["talon_size"]), int(states[i]["waste_size"]), int(states[i]["redeals_used"])
     if redeals_are_unlimited(rules.redeals):
         waste, redeals = 0 if comes_up(waste, size, rules.draw_count) else waste, 0
@@ -275,7 +275,7 @@ def class_key(states: np.ndarray, i: int, rules: RuleParams) -> np.uint64:
 
 @kernel
 def key_after(records: np.ndarray, i: int, action: int, rules: RuleParams) -> np.uint64:
-    """The key of the possibilities after an action in record `i`, whatever card is turned up."""
+    """The key of the possibilities after an action in record `i`, independent of the card that is turned up."""
     records[_SCRATCH] = records[i]
     card = action // N_DESTINATIONS
     source = int(records[_SCRATCH]["place"][card]) if action != STOCK_ACTION else TALON
@@ -300,7 +300,7 @@ def are_alike(action: int, other: int) -> bool:
 
 @kernel
 def add_irreversible(positions: Positions, i: int, action: int, candidates: Candidates, rules: RuleParams) -> None:
-    """Add an action in position `i`, unless there is a candidate like it or no room."""
+    """Add an action in position `i`, unless there is an equivalent candidate, enough that are alike, or no room."""
     n = candidates.n_found[0]
     if n == MAX_CANDIDATES:
         return
@@ -355,7 +355,7 @@ def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleP
             and not (reach and redeals_are_unlimited(rules.redeals))
             and stock_is_live(positions.records, 0, rules)
         ):
-            # Whatever is reversible can be done after the draw as well, so one candidate is enough.
+            # Reversible moves can be made after the draw as well, so one candidate is enough.
             add_irreversible(positions, 0, STOCK_ACTION, candidates, rules)
         i += 1
 
@@ -365,11 +365,11 @@ def find_irreversible(positions: Positions, candidates: Candidates, rules: RuleP
 
 @kernel
 def base_action(states: np.ndarray, i: int, base: ListBase, rules: RuleParams) -> int:
-    """What the list plays, or RESIGN; with redeals without limit talon cards are played directly.
+    """What the list plays, or RESIGN; with unlimited redeals talon cards are played directly.
 
-    There `collins` plays the first card that it plays when it draws through the seen stock.
+    There `collins` plays the first card that it would play while drawing through the seen stock.
     """
-    base.trial[0] = states[i]  # of which there is one, as of what the lists remember
+    base.trial[0] = states[i]  # in a record of its own, whose index is that of the lists' memory: 0
     if base.is_tuned:
         return choose_tuned(base.trial, 0, rules, base.scoring, base.memory)
     reach = redeals_are_unlimited(rules.redeals)
@@ -399,7 +399,7 @@ def follow(positions: Positions, candidates: Candidates, k: int, action: int, ru
 
 @kernel
 def follow_base(positions: Positions, candidates: Candidates, base: ListBase, rules: RuleParams) -> int:
-    """Play the list from where the player is up to an irreversible action; which one, or RESIGN if it gives up."""
+    """Play the list from the player's position to its first irreversible action; return that, RESIGN if it gives up."""
     base.memory.returned[0] = 0
     for k in range(MAX_BASE_MOVES):
         action = base_action(positions.records, _BASE_POSITION, base, rules)
@@ -414,7 +414,7 @@ def follow_base(positions: Positions, candidates: Candidates, base: ListBase, ru
 
 @kernel
 def enter_base(positions: Positions, action: int, candidates: Candidates, rules: RuleParams) -> int:
-    """Let the base's action take the place of the candidate with the same key, or come last; where it is."""
+    """Replace the candidate with the same key by the base's action, or add that; return its index."""
     key, n, k = key_after(positions.records, _BASE_POSITION, action, rules), candidates.n_found[0], 0
     while k < n and candidates.keys[k] != key:
         k += 1

@@ -1,7 +1,7 @@
 """Which candidate is best: successive elimination.
 
 All candidates are evaluated in the same determinizations. Those that have clearly fallen behind are dropped, which
-leaves more time for the others. The base's candidate is given up only on evidence.
+leaves more time for the others. The base's candidate is given up only on clear evidence.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import numpy as np
 from klondike_env.agents.planner.evaluation import Contest, Evaluator, evaluate
 from klondike_env.engine.jit import kernel
 
-ROUND = 10  # determinizations between two looks at who has fallen behind
+ROUND = 10  # determinizations between two looks at which candidates have fallen behind
 _BEHIND = 3.0  # standard errors by which a candidate is eliminated
-_ALIKE_AFTER = 20  # wins after which candidates that fared the same in all determinizations count as one
+_ALIKE_AFTER = 20  # points after which candidates with the same verdicts in all determinizations count as one
 
 
 @kernel
 def points_of(contest: Contest, k: int, n: int, values: np.ndarray) -> float:
-    """What the verdicts on a candidate in `n` determinizations add up to. values: float64[4], by verdict."""
+    """The sum of what the verdicts on a candidate in `n` determinizations are worth. values: float64[4], by verdict."""
     points = 0.0
     for sample in range(n):
         points += values[contest.verdicts[k, sample]]
@@ -66,7 +66,7 @@ def is_out(contest: Contest, k: int, best: int, n: int, values: np.ndarray) -> b
 
 @kernel
 def drop_behind(contest: Contest, n: int, values: np.ndarray) -> int:
-    """Drop candidates that have fallen behind after `n` determinizations; how many are left."""
+    """Drop candidates that have fallen behind after `n` determinizations; return how many are left."""
     best, base, left = leader(contest, n, values), contest.base[0], 0
     if base >= 0 and contest.alive[base] and standard_errors(contest, base, best, n, values) == 0:
         best = base
@@ -79,7 +79,7 @@ def drop_behind(contest: Contest, n: int, values: np.ndarray) -> int:
 
 @kernel
 def eliminate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> int:
-    """Go through the determinizations `start` to `stop` - 1, or until one candidate is left; how many are done then."""
+    """Evaluate in samples `start` to `stop` - 1 until one candidate is left; return how many samples are done."""
     left, sample = contest.n_candidates[0], start
     while sample < stop and left > 1:
         evaluate(contest, sample, sample + 1, evaluator)
@@ -91,7 +91,7 @@ def eliminate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> 
 
 @kernel
 def winner(contest: Contest, n: int, z: float, values: np.ndarray) -> int:
-    """The best candidate after `n` determinizations, but the base's unless it leads that by `z` standard errors."""
+    """The best candidate after `n` determinizations, if it leads the base's by `z` standard errors; else the base's."""
     base = contest.base[0]
     if base >= 0 and contest.alive[base]:
         for k in range(contest.n_candidates[0]):

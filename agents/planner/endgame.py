@@ -1,4 +1,4 @@
-"""Endgames: once the place of at most one card is unknown all are known, and a solver can play the rest."""
+"""Endgames: once at most one card is unseen, all cards can be inferred, and the solver plays the rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def n_unseen(views: np.ndarray) -> np.ndarray:
 
 
 def line_to_win(view: np.ndarray, rules: Rules, reach: bool, nodes: int) -> list[int] | None:
-    """The actions to a win where the place of at most one card is unknown.
+    """The actions to a win where at most one card is unseen.
 
     Args:
         view: STATE[1].
@@ -28,7 +28,7 @@ def line_to_win(view: np.ndarray, rules: Rules, reach: bool, nodes: int) -> list
         nodes: nodes that the solver may visit.
 
     Returns:
-        The actions; none where there is no win; None where the solver does not find out.
+        The actions; an empty list if there is no win; None if the solver does not find out.
     """
     record = view.copy()
     determinize_views(record, np.zeros(1, dtype=np.uint64), np.zeros(N_CARDS, dtype=np.uint8))

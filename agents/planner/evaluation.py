@@ -1,7 +1,7 @@
 """How good a candidate is: verdicts on the position after it, in determinizations that are the same for all candidates.
 
-A determinization shuffles the cards that the player has not seen over the places that are hidden. Two evaluators look
-at the position there: the base, an agent that looks at no hidden card and plays on, and a solver that sees all cards.
+A determinization shuffles the cards that the player has not seen over the places that are hidden. Two evaluators judge
+the position there: the base, an agent that plays on without looking at hidden cards, and a solver that sees all cards.
 The position is worth
 
     1                 if the base wins
@@ -9,9 +9,9 @@ The position is worth
     (1 - blind) / 2   if the solver gives up
     0                 if there is no win
 
-The solver overrates positions that need luck, for it picks the right column whatever is hidden there. The base, a poor
+The solver overrates positions that need luck, because it sees which column hides the right card. The base, a poor
 player, underrates those that need skill. All candidates meet the same cards, so the difference between two of them
-shows much sooner than with cards of their own.
+shows with far fewer samples than if each met cards of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from klondike_env.solver.classes import search as classes
 from klondike_env.solver.columns import depth_first as columns
 from klondike_env.solver.verdicts import SOLVED_INDEX, UNDECIDED_INDEX, UNSOLVABLE_INDEX, VERDICTS
 
-# Of so few unseen cards or fewer all orders are tried, once each, instead of random ones.
+# With at most this many unseen cards all their orders are tried, once each, instead of random ones.
 _FEW_UNSEEN = 6
 _N_ORDERS = np.array([1, 1, 2, 6, 24, 120, 720], dtype=np.int64)
 _STRIDE = 5003  # a prime above all of these, so that its multiples visit all orders, well mixed
@@ -49,17 +49,17 @@ class Evaluator(NamedTuple):
 
     rules: RuleParams
     base: ListBase
-    by_classes: bool  # which solver knows the rules
+    by_classes: bool  # whether the solver is the class search, else the column search
     classes: classes.Buffers
     columns: columns.Buffers
-    enough: int  # so few face-down cards count as a win of the base, because the solver plays from there
-    values: np.ndarray  # float64[4], by verdict
-    plays_out: bool  # whether it matters if the base wins
-    asks_solver: bool  # whether it matters if the solver wins
+    enough: int  # at most this many face-down cards count as a win of the base, because the solver plays from there
+    values: np.ndarray  # float64[4], what each verdict is worth
+    plays_out: bool  # whether a win of the base counts
+    asks_solver: bool  # whether a win of the solver counts
 
     @classmethod
     def of(cls, rules: Rules, base: ListBase, nodes: int, blind: float) -> Evaluator:
-        """An evaluator whose solver visits so many nodes at most."""
+        """An evaluator whose solver visits at most `nodes` nodes."""
         by_classes = classes.supports(rules)
         values = np.zeros(WON_BY_BASE + 1)
         values[UNSOLVABLE_INDEX], values[UNDECIDED_INDEX], values[SOLVED_INDEX] = 0, (1 - blind) / 2, 1 - blind
@@ -78,7 +78,7 @@ class Evaluator(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """The candidates of a decision, and how each fared in every determinization.
+    """The candidates of a decision, and the verdict on each in every determinization.
 
     Attributes:
         views: STATE[MAX_CANDIDATES], what the player knows before a candidate's action.
@@ -86,7 +86,7 @@ class Contest(NamedTuple):
         alive: bool[MAX_CANDIDATES], whether it has not been eliminated.
         verdicts: uint8[MAX_CANDIDATES, samples], the index of the solver's verdict, or WON_BY_BASE.
         n_candidates: int64[1], how many there are.
-        base: int64[1], which of them is the base's, or NONE.
+        base: int64[1], the index of the base's candidate, or NONE.
         seed: uint64[1], of the determinizations.
         trial: STATE[1], scratch.
         cards: uint8[52], scratch.
@@ -104,7 +104,7 @@ class Contest(NamedTuple):
 
     @classmethod
     def of(cls, samples: int) -> Contest:
-        """Room for so many determinizations."""
+        """Room for this many determinizations."""
         return cls(
             np.zeros(MAX_CANDIDATES, dtype=STATE),
             np.zeros(MAX_CANDIDATES, dtype=np.int64),
@@ -119,13 +119,13 @@ class Contest(NamedTuple):
 
 
 def n_determinizations(n_unseen: int) -> float:
-    """How many there are, or infinity where they are drawn at random."""
+    """How many determinizations there are, or infinity where they are drawn at random."""
     return int(_N_ORDERS[n_unseen]) if n_unseen <= _FEW_UNSEEN else float("inf")
 
 
 @kernel
 def enter(records: np.ndarray, candidates: Candidates, base: int, seed: np.uint64, contest: Contest) -> None:
-    """Begin a contest of all candidates. records: STATE[n], in which they act; base: the base's candidate, or NONE."""
+    """Begin a contest of all candidates. records: STATE[n], in which they act; base: index of the base's, or NONE."""
     contest.n_candidates[0], contest.base[0], contest.seed[0] = candidates.n_found[0], base, seed
     for k in range(contest.n_candidates[0]):
         contest.views[k] = records[candidates.positions[k]]
@@ -139,7 +139,7 @@ def enter(records: np.ndarray, candidates: Candidates, base: int, seed: np.uint6
 
 @kernel
 def arrange(cards: np.ndarray, count: int, number: int) -> None:
-    """Bring the first `count` cards into the order of a number 0 to count! - 1."""
+    """Bring the first `count` cards into the order with a number, 0 to count! - 1."""
     for k in range(count - 1, 0, -1):
         j = number % (k + 1)
         number //= k + 1
@@ -148,7 +148,7 @@ def arrange(cards: np.ndarray, count: int, number: int) -> None:
 
 @kernel
 def determinize(states: np.ndarray, i: int, seed: np.uint64, sample: int, cards: np.ndarray) -> None:
-    """Make a view a state, in the determinization of a number. cards: uint8[52], scratch."""
+    """Make a view a state: its determinization number `sample`. cards: uint8[52], scratch."""
     count = gather_unplaced(states, i, cards)
     if count <= _FEW_UNSEEN:
         arrange(cards, count, (sample * _STRIDE) % int(_N_ORDERS[count]))
@@ -159,7 +159,7 @@ def determinize(states: np.ndarray, i: int, seed: np.uint64, sample: int, cards:
 
 @kernel
 def write_determinizations(contest: Contest, k: int, start: int, states: np.ndarray) -> None:
-    """Write states that the player may be in before a candidate acts, from sample `start` on. states: STATE[n]."""
+    """Write determinizations of the view in which a candidate acts, from sample `start` on. states: STATE[n]."""
     for i in range(len(states)):
         states[i] = contest.views[k]
         determinize(states, i, contest.seed[0], start + i, contest.cards)
@@ -170,7 +170,7 @@ def write_determinizations(contest: Contest, k: int, start: int, states: np.ndar
 
 @kernel
 def base_wins(states: np.ndarray, i: int, evaluator: Evaluator) -> bool:
-    """Whether the base wins from a record whose cards are all known here, but not to the base."""
+    """Whether the base wins from a record. The record shows all cards, but the base does not look at hidden ones."""
     base, rules = evaluator.base, evaluator.rules
     games, layouts = base.memory.games, base.memory.layouts
     read_position(states, i, games, layouts)
@@ -181,7 +181,7 @@ def base_wins(states: np.ndarray, i: int, evaluator: Evaluator) -> bool:
 
 @kernel
 def ask_solver(states: np.ndarray, i: int, evaluator: Evaluator) -> int:
-    """The verdict of the solver on a record; where it does not matter, that there is no win."""
+    """The solver's verdict on a record; "unsolvable" if the solver does not count."""
     if not evaluator.asks_solver:
         return UNSOLVABLE_INDEX
     if evaluator.by_classes:
@@ -191,7 +191,7 @@ def ask_solver(states: np.ndarray, i: int, evaluator: Evaluator) -> int:
 
 @kernel
 def ask_solver_of_all(states: np.ndarray, evaluator: Evaluator, verdicts: np.ndarray) -> None:
-    """Let the solver give verdicts on records. verdicts: uint8[n], overwritten."""
+    """Write the solver's verdicts on records. verdicts: uint8[n], overwritten."""
     for i in range(len(states)):
         verdicts[i] = ask_solver(states, i, evaluator)
 
@@ -212,7 +212,7 @@ def verdict_on(contest: Contest, k: int, sample: int, evaluator: Evaluator) -> i
 
 @kernel
 def evaluate(contest: Contest, start: int, stop: int, evaluator: Evaluator) -> None:
-    """Try all candidates that are alive on the determinizations `start` to `stop` - 1."""
+    """Try all candidates that are alive in the determinizations `start` to `stop` - 1."""
     for sample in range(start, stop):
         for k in range(contest.n_candidates[0]):
             if contest.alive[k]:

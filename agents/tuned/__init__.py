@@ -1,1 +1,1 @@
-"""The rule list `tuned`: moves, their scores by evolved weights, their features, and pair scores for close moves."""
+"""The rule list `tuned`: moves, their scores by evolved weights, and pair scores where scores are close."""

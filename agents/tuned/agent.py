@@ -1,16 +1,16 @@
-"""The agent `tuned`: a list of moves like Collins', but with scores in place of ranks, found by evolution.
+"""The agent `tuned`: a list of moves like Collins', but ordered by scores, whose weights were found by evolution.
 
-Every move of a few kinds gets a score: the sum of the weights of what is true of it, such as how many cards it turns
-up at once or how many talon cards come into reach. Moves whose scores are close to the best get a pair score as well,
-which depends on much more (see `klondike_env.agents.tuned.pair_table`), and the move with the best score is made.
-Where the stock is hidden a draw has score 0. Scores are whole numbers, so they are the same on every machine. Which
-weights win most was found by playing some million deals, apart for each variant (see `train.tune`); other rules
-borrow the weights of the variant most like them.
+Every move of a few kinds gets a score: the sum of the weights of what is true of it, such as how many cards lie face
+down under a run or how many talon cards come into reach. Moves whose scores are close to the best get a pair score as
+well, which depends on much more (see `klondike_env.agents.tuned.pair_table`). The move with the best score is made.
+Where the stock is hidden a draw has score 0. Scores are whole numbers, so they are the same on every machine. The
+weights were found for each variant by playing some million deals (see `train.tune`); other rules use the weights of the
+variant most like them.
 
-The kinds of moves are those of `klondike_env.agents.tuned.scores`, and what a score is made of are the fields of
-WEIGHTS. Moves that take nothing forward are none of them, apart from two: a foundation card comes back for a card that
-fits on it, and a run is split to free a card for its foundation, or for another that could then lie on it. Neither
-card goes on to its foundation, nor is split off again, before an irreversible move, lest the list run in circles.
+The kinds of moves are those of `klondike_env.agents.tuned.scores`, and the parts of a score are the fields of WEIGHTS.
+Only two kinds make no progress by themselves. A foundation card comes back for a card that fits on it. And a run is
+split to free a card for its foundation, or for another that could then lie on it. Until the next irreversible move such
+a card is not sent to its foundation and not split off again, so that the list does not run in circles.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ NONE = -1
 
 
 class Scoring(NamedTuple):
-    """What scores are made of, with room for the moves of one position at a time."""
+    """The weights and the pair table, with room for the moves of one position at a time."""
 
     sheet: Sheet
     pair_table: PairTable
@@ -86,7 +86,7 @@ class Memory(NamedTuple):
     """What the list needs to decide on a view.
 
     Attributes:
-        returned: int64[n], for each game the cards that must not move again yet; updated.
+        returned: int64[n], for each game the cards worried back or split off, which must not move again yet; updated.
         games: GAME[1], scratch.
         layouts: LAYOUT[1], scratch.
     """
@@ -97,7 +97,7 @@ class Memory(NamedTuple):
 
     @classmethod
     def of(cls, n_games: int) -> Memory:
-        """The memory of games that begin."""
+        """Fresh memory for `n_games` games."""
         return cls(np.zeros(n_games, dtype=np.int64), np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT))
 
 
@@ -105,7 +105,7 @@ class Choice(NamedTuple):
     """A move, or NONE."""
 
     kind: int
-    what: int
+    what: int  # a column or a card, by the kind, see klondike_env.agents.tuned.scores
 
 
 @kernel
@@ -134,7 +134,7 @@ def best_of(moves: np.ndarray, n: int) -> Choice:
 
 @kernel
 def find_moves(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, scoring: Scoring) -> int:
-    """Find the moves that may be best, and score them; how many there are."""
+    """Find the moves that may be best, and score them; return how many there are."""
     scene = look(games, g, layouts, rules)
     n = score_moves(scene, scoring.sheet)
     if n > 1 and len(scoring.pair_table.table) > 0:
@@ -150,7 +150,7 @@ def choose_move(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParam
 
 @kernel
 def target_of(games: np.ndarray, g: int, choice: Choice, rules: RuleParams) -> int:
-    """The column that a move leads to; not for moves to a foundation, and draws."""
+    """The column that a move leads to; not for draws and moves to a foundation."""
     gaps = gap_takes(games, g, rules)
     if choice.kind == RUN:
         gaps = gaps if int(games[g]["n_down"][choice.what]) > 0 else 0
@@ -160,7 +160,7 @@ def target_of(games: np.ndarray, g: int, choice: Choice, rules: RuleParams) -> i
 
 @kernel
 def record_return(games: np.ndarray, g: int, choice: Choice) -> None:
-    """Record which cards must not move again before an irreversible move, lest the list run in circles."""
+    """Record which cards must not move again before an irreversible move, so that the list does not run in circles."""
     turns_up = choice.kind == RUN and int(games[g]["n_down"][choice.what]) > 0
     if choice.kind in (WORRY_BACK, SPLIT):
         games[g]["returned"] |= bit_of(choice.what)
@@ -202,8 +202,9 @@ def make_move(games: np.ndarray, g: int, choice: Choice, layouts: np.ndarray, ru
 def play_out_tuned(
     games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams, enough: int, scoring: Scoring
 ) -> bool:
-    """Play a game to its end; whether it is won. The arguments are those of
-    `klondike_env.agents.lists.list_player.play_out`.
+    """Play a game to its end; return whether it is won.
+
+    The arguments are those of `klondike_env.agents.lists.list_player.play_out`.
     """
     find_reach(games, g, layouts, rules)
     for _ in range(MOST_MOVES):
@@ -250,7 +251,7 @@ def choose_tuned(views: np.ndarray, i: int, rules: RuleParams, scoring: Scoring,
 
 @kernel
 def choose_all(views: np.ndarray, rules: RuleParams, scoring: Scoring, memory: Memory, actions: np.ndarray) -> None:
-    """`choose_tuned` for every game that is on; actions: int64[n], overwritten there."""
+    """`choose_tuned` for every game in play; actions: int64[n], overwritten there."""
     for i in range(len(views)):
         if views[i]["outcome"] == PLAYING:
             actions[i] = choose_tuned(views, i, rules, scoring, memory)
@@ -264,7 +265,7 @@ class TunedAgent(Agent):
     needs_masks = False
 
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
-        """See `Agent.start`; the list leaves nothing to chance."""
+        """See `Agent.start`; the list uses no random numbers."""
         self._rules, self._scoring, self._memory = rules.params(), Scoring.of(rules), Memory.of(n_games)
         self._actions = np.zeros(n_games, dtype=np.int64)
 

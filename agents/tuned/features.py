@@ -1,7 +1,7 @@
-"""What is true of a move and of the position, as features: small numbers that know no suits.
+"""Features of a move and of the position: small numbers that do not name suits.
 
-They say for instance how many cards a move leaves playable, or where the card of the same rank is that could lie on
-the same cards. `klondike_env.agents.tuned.pair_table` scores moves by pairs of them.
+For instance, how many cards can be played after a move, or where the other card is that could lie on the same cards.
+`klondike_env.agents.tuned.pair_table` scores moves by pairs of them.
 """
 
 from __future__ import annotations
@@ -57,22 +57,24 @@ VALUES = {
     "talon": TALON_SIZE // 2 + 1,  # half the cards in the talon
     "stock": TALON_SIZE // 2 + 1,  # half the cards in the stock
     "playable": 8,  # talon cards that can be played
-    "movable": 5,  # columns whose face-up cards another takes
+    "movable": 5,  # columns whose run another column takes
     "home": 14,  # a quarter of the cards on the foundations
     "wanted": 4,  # columns' last cards that the foundations take
-    "welcome": 13,  # of twelve unseen cards those that could be played
-    "fillers": 5,  # cards for an empty column, in the talon or on cards face down
+    "welcome": 13,  # the share of unseen cards that could be played, in twelfths
+    "fillers": 5,  # cards that an empty column takes, in the talon or on cards face down
     "rank": N_RANKS,  # of the card that moves, the first of a run
     "under": N_COLUMNS,  # cards face down in the column that it leaves, or 0 if none can turn up
     "length": 6,  # cards that move with it
     "place": 4,  # whether it goes to a gap (0), to the only column that takes it, to one of them, to its foundation
     "over": N_COLUMNS,  # cards face down in the column where it goes
     "rivals": 4,  # what else could go there: a run that lies on cards face down (1), a talon card in reach (2)
-    "hosted": 9,  # of the cards that it is wanted for the most cards face down under one; 7 on the floor; 8 none
+    # of the cards that could then lie on it (for a split: on the card freed), the most cards face down under one that
+    # heads a run; 7 if there are only runs with none face down, 8 if there is no run
+    "hosted": 9,
     "hosts_talon": 2,  # whether one of these is in reach in the talon
     "hosts_unseen": 4,  # how many are unseen
     "ahead": N_RANKS,  # ranks from the foundation of its suit to it
-    "hosted_ahead": N_RANKS + 1,  # the least of these of the cards that it is wanted for, plus 1; 0 if there is none
+    "hosted_ahead": N_RANKS + 1,  # the least `ahead` of the cards that could lie on it, plus 1; 0 if there is none
     "twin": 6,  # where a card is that lies on the same cards
     "other_host": 6,  # where another card is that it could lie on
     "follower": 6,  # where the next card of its suit is
@@ -87,16 +89,16 @@ FIRST_OF_MOVE = list(VALUES).index("rank")
 
 
 class Known(NamedTuple):
-    """What the player knows beside the scene."""
+    """What the player knows besides the scene."""
 
     seen: int  # talon cards whose places are known
     unseen: int  # cards whose places are not
-    useful: int  # places in the talon of cards that can be played, where only some are in reach; else 0
+    useful: int  # the places in the talon of cards that a pile takes, where only some are in reach; else 0
 
 
 @kernel
 def seen_talon(scene: Scene) -> int:
-    """The talon cards that the player knows: all of them with redeals without limit, else those in the waste."""
+    """The talon cards that the player knows: all of them with unlimited redeals, else those in the waste."""
     games, g = scene.games, scene.g
     if redeals_are_unlimited(scene.rules.redeals):
         return int(games[g]["talon"])
@@ -155,7 +157,7 @@ def place_of_card(scene: Scene, known: Known, bit: int) -> int:
 
 @kernel
 def best_place(scene: Scene, known: Known, cards: int) -> int:
-    """The first of the places, in their order, where one of some cards is, or NO_SUCH if there are none."""
+    """The least of the places, in their order, of a set of cards; NO_SUCH for none."""
     place = NO_SUCH
     while cards != 0:
         bit = lowest_bit(cards)
@@ -166,14 +168,14 @@ def best_place(scene: Scene, known: Known, cards: int) -> int:
 
 @kernel
 def ranks_ahead(scene: Scene, card: int) -> int:
-    """How many cards of its suit go to the foundation before a card."""
+    """How many cards of its suit have to go to the foundation before a card."""
     next_of_suit = int(scene.games[scene.g]["next"]) >> (SUIT_WIDTH * suit_of(card)) & ((1 << SUIT_WIDTH) - 1)
     return max(rank_of(card) - count_cards(next_of_suit - 1), 0)
 
 
 @kernel
 def least_ahead(scene: Scene, cards: int) -> int:
-    """The least of `ranks_ahead` of some cards, plus 1; 0 if there are none."""
+    """The least of `ranks_ahead` of a set of cards, plus 1; 0 for none."""
     least = N_RANKS if cards != 0 else 0
     while cards != 0:
         bit = lowest_bit(cards)
@@ -184,7 +186,7 @@ def least_ahead(scene: Scene, cards: int) -> int:
 
 @kernel
 def describe_source(scene: Scene, kind: int, what: int, features: np.ndarray) -> int:
-    """Write which cards a move takes along, and what they leave; the first of them."""
+    """Write about the cards that a move takes along and what they leave; return the first of them."""
     if kind not in (RUN, COLUMN_TO_FOUNDATION, SPLIT):
         return what
     games, g = scene.games, scene.g
@@ -218,7 +220,7 @@ def describe_target(scene: Scene, known: Known, bit: int, to_foundation: bool, f
 
 @kernel
 def describe_hosted(scene: Scene, known: Known, users: int, features: np.ndarray) -> None:
-    """Write about the cards that a move is wanted for."""
+    """Write about the cards that could lie on a card that a move puts down or frees."""
     if users & scene.hiding != 0:
         features[0]["hosted"] = most_face_down(scene, users & scene.hiding)
     else:
@@ -247,9 +249,7 @@ def describe_waste(scene: Scene, from_talon: bool, freed: int, features: np.ndar
 
 @kernel
 def describe_reach(scene: Scene, from_talon: bool, card: int, useful: int, features: np.ndarray) -> None:
-    """Write which talon cards are in reach after a move. useful: the places in the talon of cards that can be played
-    then.
-    """
+    """Write which talon cards are in reach after a move. useful: the places of talon cards that a pile takes then."""
     left = int(scene.games[scene.g]["left"])
     n_left, place = count_cards(left), place_of(left, int(scene.games[scene.g]["waste"]) + 1)
     if from_talon:

@@ -1,11 +1,11 @@
-"""Pair scores of the agent `tuned`: a table tells moves apart whose scores are close.
+"""Pair scores of the agent `tuned`: a table that decides between moves whose scores are close.
 
-Each pair of features in PAIRS, together with the kind of the move, has an entry in the table for each of its values,
-and the entries of a move are added to its score.
+The table has an entry for each kind of move, each pair of features in PAIRS, and each pair of their values. The entries
+that a move looks up are added to its score.
 
-The numbers of the table were learned from moves that were tried out in many games each, see `train.tune_table`. Sums
-of terms of one and two variables are the model of Lou, Caruana, Gehrke and Hooker, "Accurate intelligible models with
-pairwise interactions" (2013).
+The entries were learned from moves that were tried out in many games each, see `train.tune_table`. Sums of terms of
+one and two variables are the model of Lou, Caruana, Gehrke and Hooker, "Accurate intelligible models with pairwise
+interactions" (2013).
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from klondike_env.agents.tuned.weights import most_like
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import Rules
 
-# Scores so far behind the best are left alone: without this bound draw 1 took half as long again, and was won as often.
+# Moves whose scores are further behind the best are dropped. Without this bound games of draw 1 took half as long again
+# and were won as often.
 MARGIN = 6000
 
 PAIRS = (
@@ -108,7 +109,7 @@ def table_for(rules: Rules) -> np.ndarray:
 
 
 class PairTable(NamedTuple):
-    """A table, and the scratch that it takes to look moves up.
+    """A table, and the scratch memory to look moves up in it.
 
     Attributes:
         table: int16[N_ENTRIES], or int16[0] for no pair scores.
@@ -124,20 +125,20 @@ class PairTable(NamedTuple):
 
     @classmethod
     def of(cls, table: np.ndarray) -> PairTable:
-        """A table with scratch of its own."""
+        """A table with scratch memory of its own."""
         features = np.zeros(1, dtype=FEATURES)
         return cls(table, features, features.view(np.int64), np.zeros((MAX_MOVES, N_PAIRS), dtype=np.int64))
 
 
 @kernel
 def entry_of(pair: int, kind: int, values: np.ndarray) -> int:
-    """The entry of a pair of features, where all features have these values."""
+    """The index of a pair's entry. values: int64[N_FEATURES], of all features."""
     return _STARTS[pair] + kind * _ENTRIES[pair] + values[_FIRST[pair]] * _SECOND_SIZES[pair] + values[_SECOND[pair]]
 
 
 @kernel
 def keep_close(moves: np.ndarray, n: int) -> int:
-    """Keep of `n` moves those whose scores are close to the best; how many they are."""
+    """Keep those of `n` moves whose scores are close to the best; return how many."""
     most, left = int(moves[0]["score"]), 0
     for p in range(1, n):
         most = max(most, int(moves[p]["score"]))
@@ -164,7 +165,7 @@ def find_entries(scene: Scene, moves: np.ndarray, n: int, pair_table: PairTable)
 
 @kernel
 def add_pair_scores(scene: Scene, moves: np.ndarray, n: int, pair_table: PairTable) -> int:
-    """Keep the moves whose scores are close, and add what the table says; how many they are.
+    """Keep the moves whose scores are close, and add their pair scores; return how many are kept.
 
     moves: MOVE[MAX_MOVES], of which the first `n` have scores.
     """

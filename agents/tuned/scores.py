@@ -1,4 +1,4 @@
-"""The moves of the agent `tuned`, and their scores: sums of the weights of what is true of them."""
+"""The moves of the agent `tuned`, and their scores: each the sum of the weights of what is true of the move."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from klondike_env.rules import RuleParams
 _ACES = sum(1 << SUIT_WIDTH * suit for suit in range(N_SUITS))
 _NO_SCORE = -(1 << 60)
 
-# Kinds of moves; what else makes a move is a column for the first two, and a card for the others but a draw.
+# Kinds of moves. A move is its kind and `what`: a column for the first two kinds, a card for the others but a draw.
 RUN, COLUMN_TO_FOUNDATION, TALON_TO_COLUMN, TALON_TO_FOUNDATION, WORRY_BACK, SPLIT, DRAW = KINDS = tuple(range(7))
 MOVE = np.dtype([("score", np.int64), ("kind", np.int64), ("what", np.int64)])
-# A run and a last card of each column, 24 talon cards to a column and 4 of these to a foundation, 4 foundation cards,
-# 4 splits onto each of 7 columns, a draw.
+# 7 runs, 7 last cards of columns, 24 talon cards to a column and 4 of these to a foundation, 4 foundation cards,
+# 4 splits onto each of 7 columns, and a draw.
 MAX_MOVES = 76
 
 
 class Scene(NamedTuple):
-    """A position of a game, and what it looks like as sets of cards."""
+    """A position of a game, described by sets of cards."""
 
     games: np.ndarray  # GAME[n]
     g: int  # which of the games
@@ -47,7 +47,7 @@ class Scene(NamedTuple):
     gaps: int  # cards that an empty column takes, if there is one
     wanted: int  # cards that the foundations take
     home: int  # cards on the foundations
-    hiding: int  # first face-up cards of columns with cards face down
+    hiding: int  # the first face-up cards of columns with cards face down: those that lie on them
     talon: int  # talon cards that can be played
 
 
@@ -60,7 +60,7 @@ class Sheet(NamedTuple):
 
 @kernel
 def add(moves: np.ndarray, n: int, score: int, kind: int, what: int) -> int:
-    """Add a move to `n` others, unless it has no score; how many there are now."""
+    """Add a move to `n` others, unless it has no score; return how many there are now."""
     if score == _NO_SCORE:
         return n
     moves[n]["score"] = score
@@ -74,25 +74,25 @@ def add(moves: np.ndarray, n: int, score: int, kind: int, what: int) -> int:
 
 @kernel
 def place_of(left: int, index: int) -> int:
-    """How many of the cards left in the talon come before an index."""
+    """The place in the present talon of an index in the talon at the start. left: the cards still there, as indices."""
     return count_cards(left & ((1 << index) - 1))
 
 
 @kernel
 def is_grouped(rules: RuleParams) -> bool:
-    """Whether the talon is known, but only some of its cards can be played. Elsewhere cards may be unseen."""
+    """Whether all of the talon is known, but only some of its cards are in reach."""
     return rules.draw_count > 1 and redeals_are_unlimited(rules.redeals)
 
 
 @kernel
 def places_in_reach(draw_count: int, n_waste: int, n_left: int) -> int:
-    """The places in the talon of cards that can be played, with redeals without limit."""
+    """The places of the talon cards in reach, with unlimited redeals."""
     return reachable_places(n_left, n_waste, n_left, draw_count, True)
 
 
 @kernel
 def find_reach(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> None:
-    """Find which talon cards can be played; where that takes a while, they change only when one of them is played."""
+    """Find which talon cards are in reach, if the talon is grouped; they change only when one of them is played."""
     if not is_grouped(rules):
         return
     left = int(games[g]["left"])
@@ -118,7 +118,7 @@ def playable(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) 
 
 @kernel
 def places_of(scene: Scene, cards: int) -> int:
-    """The places in the talon of those of some cards that are there, a bit for each."""
+    """The places of those of `cards` that are in the talon, a bit for each."""
     left, places = int(scene.games[scene.g]["left"]), 0
     cards &= int(scene.games[scene.g]["talon"])
     while cards != 0:
@@ -130,7 +130,7 @@ def places_of(scene: Scene, cards: int) -> int:
 
 @kernel
 def without(places: int, place: int) -> int:
-    """Places in the talon after the card at one of them has gone."""
+    """A set of places in the talon, renumbered after the card at `place` has left."""
     before = (1 << place) - 1
     return (places & before) | (places >> 1 & ~before)
 
@@ -167,7 +167,7 @@ def look(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams) -> S
 
 @kernel
 def most_face_down(scene: Scene, heads: int) -> int:
-    """The most cards face down under one of some first face-up cards; 0 for none."""
+    """The most cards face down under one of a set of first face-up cards; 0 for none."""
     games, g, most = scene.games, scene.g, 0
     for column in range(N_COLUMNS):
         under = int(games[g]["n_down"][column]) if heads & set_of(int(games[g]["head"][column])) != 0 else 0
@@ -177,7 +177,7 @@ def most_face_down(scene: Scene, heads: int) -> int:
 
 @kernel
 def hosts_of_all(cards: int, rules: RuleParams) -> int:
-    """The set of cards on which one of some cards may be built."""
+    """The set of cards on which one of `cards` may be built."""
     hosts = 0
     while cards != 0:
         bit = lowest_bit(cards)
@@ -191,7 +191,7 @@ def hosts_of_all(cards: int, rules: RuleParams) -> int:
 
 @kernel
 def score_target(scene: Scene, bit: int, fits: bool, weights: np.ndarray) -> int:
-    """The part of a run's score for where it goes; `fits`: whether that is another card."""
+    """The part of a run's score for where it goes. fits: whether it goes onto a card."""
     card = card_of_bit(bit)
     if not fits:
         return int(weights[0]["run_to_gap"]) + int(weights[0]["run_to_gap_rank"]) * rank_of(card)
@@ -248,9 +248,9 @@ def score_tops(scene: Scene, sheet: Sheet, n: int) -> int:
 
 @kernel
 def score_split(scene: Scene, freed: int, weights: np.ndarray) -> int:
-    """The score of a run's split for the card that it frees: for its foundation, or for what could lie on it."""
+    """The score of splitting a run to free a card for its foundation, or for what could then lie on it."""
     score = int(weights[0]["split"]) if freed & scene.wanted != 0 else _NO_SCORE
-    # None where colours alternate: a like card is among the columns' last.
+    # None where colours alternate: what fits on the freed card also fits on the one that the cover moves to.
     users = fitting(freed, scene.rules) & ~scene.room
     if users & scene.hiding != 0:
         under = most_face_down(scene, users & scene.hiding)
@@ -292,8 +292,8 @@ def score_distance(scene: Scene, index: int, weights: np.ndarray) -> int:
 def score_access(scene: Scene, bit: int, index: int, useful: int, welcome: int, weights: np.ndarray) -> int:
     """The part of a talon card's score for what can be played once it has gone.
 
-    useful: the places of cards that can be played as things are; welcome: of those on which a run that lies on cards
-    face down could go that can go nowhere yet.
+    useful: the places of talon cards that a pile takes now; welcome: the places of those that would take a run that
+    lies on cards face down and can go nowhere yet.
     """
     left, rules = int(scene.games[scene.g]["left"]), scene.rules
     place = place_of(left, index)
@@ -307,7 +307,7 @@ def score_access(scene: Scene, bit: int, index: int, useful: int, welcome: int, 
 
 @kernel
 def score_to_column(scene: Scene, bit: int, weights: np.ndarray) -> int:
-    """The other part of its score where it goes to a column."""
+    """The other part of a talon card's score, if it goes to a column."""
     users, rank = fitting(bit, scene.rules) & ~scene.home, rank_of(card_of_bit(bit))
     score = int(weights[0]["to_column"]) + int(weights[0]["to_column_rank"]) * rank
     score += int(weights[0]["to_column_user"]) * count_cards(users)
@@ -334,7 +334,7 @@ def score_to_column(scene: Scene, bit: int, weights: np.ndarray) -> int:
 
 @kernel
 def score_to_foundation(scene: Scene, bit: int, weights: np.ndarray) -> int:
-    """The other part of its score where it goes to its foundation."""
+    """The other part of a talon card's score, if it goes to its foundation."""
     users = fitting(bit, scene.rules) & ~scene.home
     score = int(weights[0]["talon_to_foundation"])
     score += int(weights[0]["talon_to_foundation_user"]) * count_cards(users)
@@ -393,7 +393,7 @@ def score_worrying_back(scene: Scene, sheet: Sheet, n: int) -> int:
 
 @kernel
 def score_draw(scene: Scene, sheet: Sheet, n: int) -> int:
-    """Score a draw, and a redeal where nothing else is left, unless the whole stock is within reach anyway."""
+    """Score a draw, or a redeal if there is no other move, unless the whole talon is known anyway."""
     games, g = scene.games, scene.g
     left = int(games[g]["left"])
     if redeals_are_unlimited(scene.rules.redeals) or left == 0:
@@ -406,7 +406,7 @@ def score_draw(scene: Scene, sheet: Sheet, n: int) -> int:
 
 @kernel
 def score_moves(scene: Scene, sheet: Sheet) -> int:
-    """Find all moves and score them; how many there are."""
+    """Find all moves and score them; return how many there are."""
     n = score_runs(scene, sheet, 0)
     n = score_tops(scene, sheet, n)
     n = score_talon(scene, sheet, n)

@@ -1,4 +1,4 @@
-"""The weights of the agent `tuned`: what the score of a move is made up of, and how much of it in each variant."""
+"""The weights of the agent `tuned`: what the score of a move is made of, and the weight of each part by variant."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from klondike_env.rules import Rules
 
-# What may be true of a move, and its weight in each of the variants below.
+# What may be true of a move, and its weight in each variant. A card is home if it is on its foundation. A card hosts
+# another if that may lie on it.
 _TABLE = (
     # draw1, draw3, classic, thumb_and_pouch
     # a whole run to another column that turns a card up
@@ -21,11 +22,11 @@ _TABLE = (
     ("run_to_gap_rank", 934, -645, 1064, -34),
     # if two columns take it
     ("run_spare", -1420, -2311, 1749, -212),
-    # if only one does, and that would take another run that lies on cards face down
+    # if only one does, and it would also take another run that lies on cards face down
     ("run_rival", -1254, 607, -445, 2399),
-    # else, if that would take a talon card in reach
+    # else, if it would also take a talon card in reach
     ("run_rival_talon", 2585, 3881, 957, 1957),
-    # a whole run that lies on the floor onto a card
+    # a whole run from the bottom of its column (with no card face down) onto a card
     ("built_run", 6372, 4965, -208, 13896),
     # if some card could then fill the gap
     ("built_run_awaited", -68, 1335, 1068, 94),

@@ -1,4 +1,4 @@
-"""Looking back on a game: after which of its actions could it still be won, and which action lost it.
+"""Looking back on a game: after which of its actions it could still be won, and which action lost it.
 
 A game can be saved as JSON, see `parse_game`:
 
@@ -38,7 +38,7 @@ class PlayedGame:
         talon: how talon cards were offered, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Raises:
-        ValueError: an action is not such a number, or `talon` is neither.
+        ValueError: an action is not a number from 0 to 312, or `talon` is neither "draw" nor "reach".
     """
 
     start: Any
@@ -92,8 +92,8 @@ class Analysis:
 def analyse(played: PlayedGame, rules: Rules | str = "draw1", limits: Limits | None = None) -> Analysis:
     """Find out for each action of a game whether the game could still be won after it, all cards known.
 
-    A game that can be won after an action could be won before it, and a lost game stays lost. So few positions
-    have to be searched: each verdict halves the number of those that are open.
+    A game that can be won after an action could be won before it, and a lost game stays lost. So this is a binary
+    search: each verdict halves the number of positions that are still open.
 
     Args:
         played: the game.
@@ -154,7 +154,7 @@ def _positions(played: PlayedGame, rules: Rules) -> np.ndarray:
 
 
 def _steps_in_common(line: Sequence[int], actions: Sequence[int]) -> int:
-    """How many actions two games have in common from their start."""
+    """How many of their first actions two games have in common."""
     for count, (one, other) in enumerate(zip(line, actions, strict=False)):
         if one != other:
             return count

@@ -34,7 +34,7 @@ def play_actions(states: np.ndarray, actions: np.ndarray, rules: RuleParams, mov
 
 
 def play_line(start: np.void, rules: Rules, actions: Sequence[int]) -> tuple[np.void, int]:
-    """Play a line; return the record at its end, and how many moves of cards and draws it has. Redeals do not count.
+    """Play a line; return the record at its end and the number of card moves and draws. Redeals do not count.
 
     Raises:
         ValueError: an action is not legal.

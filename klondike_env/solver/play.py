@@ -23,12 +23,12 @@ def complete(game: Any, rules: Rules | str | None = None, limits: Limits | None 
     Args:
         game: a single environment of this package, wrapped or not, in the middle of a game. A winning line is
             played through `env.step`; if there is none, nothing is played. Or a position, as for
-            `klondike_env.solver.solve.solve`; `end_of` shows it after the line.
+            `klondike_env.solver.solve.solve`; `end_of` returns the record at the end of the line.
         rules: the rules of a position, or a preset's name; "draw1" by default. An environment has its own.
         limits: when to give up; after a minute by default.
 
     Returns:
-        The solution; `actions` are those that win.
+        The solution; its `actions` win the game.
 
     Raises:
         ValueError: no game is being played; options of the environment (`no_repeats`, `stall_limit`,
@@ -84,7 +84,7 @@ def _playable(games: Games, actions: tuple[int, ...]) -> tuple[int, ...]:
         if trial.over[0]:
             break
         if action == STOCK_ACTION and not trial.masks[0, action]:
-            continue  # with talon="reach" draws are implied
+            continue  # with talon="reach" the game makes the draws itself
         trial.step(np.array([action]))
         if trial.illegal[0]:
             raise ValueError("there is a winning line, but no_repeats forbids an action of it")
@@ -101,7 +101,7 @@ def hint(
 
     Args:
         position, rules: as for `klondike_env.solver.solve.solve`.
-        limits: for each of the actions; a minute by default.
+        limits: of the search after each action; a minute by default.
         talon: how talon cards are offered, "draw" or "reach"; see `klondike_env.games.Games`.
 
     Returns:

@@ -26,7 +26,7 @@ from klondike_env.solver.verdicts import SOLVED, UNDECIDED
 
 DEFAULT_SECONDS = 60.0
 
-# Nodes searched between two looks at the clock: few at first, for most deals need only a few hundred.
+# Nodes searched between two looks at the clock: few at first, because most deals need only a few hundred.
 _FIRST_STRETCH, _LONGEST_STRETCH = 1_000, 256_000
 # A deal that every search wins within a few thousand positions.
 _EASY_DEAL, _EASY_RULES = 123456, preset("draw1")
@@ -37,10 +37,9 @@ class Limits:
     """When a search gives up; the verdict is then "undecided".
 
     Attributes:
-        nodes: positions that it may search, None for no limit. With no other limit a search always ends in the
-            same way.
-        seconds: time that it may take, None for no limit.
-        megabytes: memory that it may take.
+        nodes: the most positions to search, None for no limit.
+        seconds: the most time to take, None for no limit. Without this limit a search always ends in the same way.
+        megabytes: the most memory to take.
 
     Raises:
         ValueError: a limit is not positive.
@@ -70,7 +69,7 @@ class Solution:
         seconds: time taken.
         start: the given position as a STATE record; None if it is not known.
         rules: the rules; None if they are not known.
-        minimal: whether it is proved that no line has fewer moves, see `moves`.
+        minimal: whether it is proved that no line has fewer `moves`.
     """
 
     verdict: str
@@ -83,7 +82,7 @@ class Solution:
 
     @cached_property
     def moves(self) -> int:
-        """How many moves the line has: moves of cards, and draws; redeals do not count.
+        """The length of the line: moves of cards and draws are counted, redeals are not.
 
         Raises:
             ValueError: the start or the rules are not known, or an action is not legal there.

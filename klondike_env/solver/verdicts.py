@@ -7,5 +7,5 @@ SOLVED_INDEX, UNSOLVABLE_INDEX, UNDECIDED_INDEX = range(len(VERDICTS))
 
 
 def verdict_of(status: int) -> str:
-    """The verdict of a search whose kernel ended so: with the index of a verdict, or undecided with a higher number."""
+    """The verdict for the status with which a kernel ended: the index of a verdict; higher ones mean undecided."""
     return VERDICTS[min(status, UNDECIDED_INDEX)]

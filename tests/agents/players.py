@@ -1,4 +1,4 @@
-"""Asking an agent what it would play on a board."""
+"""Asking an agent what it would play in a position."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ GIVE_UP = "give up"
 
 
 def decide(agent: Agent, record: np.void, rules: Rules = DRAW1, seed: int = 0) -> str:
-    """The name of the action an agent chooses as its first on a board."""
+    """The name of the first action that an agent chooses in a position."""
     return decisions(agent, record, rules, seed=seed, limit=1)[0]
 
 
 def decisions(agent: Agent, record: np.void, rules: Rules = DRAW1, *, seed: int = 0, limit: int = 100) -> list[str]:
-    """The names of the actions an agent plays on from a board, until it gives up or the game ends."""
+    """The names of the actions that an agent plays from a position on, until it gives up or the game ends."""
     games = Games(1, rules, talon=agent.talon_for(rules))
     games.resume(record)
     agent.start(1, rules, seed)

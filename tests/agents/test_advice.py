@@ -1,4 +1,4 @@
-"""Advice: chances of a win that look at no hidden card, and are exact where nothing is hidden."""
+"""Advice: the chances of a win do not depend on hidden cards, and are exact where no card is hidden."""
 
 import gymnasium as gym
 import numpy as np

@@ -1,4 +1,4 @@
-"""What every agent must keep to, whatever it plays."""
+"""What every agent must guarantee."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_does_not_depend_on_cards_it_has_not_seen(name: str, variant: str) -> No
 
 
 def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
-    """How many of `n` games an agent wins; `redrawn`: the unseen cards change places before every action."""
+    """How many of `n` games an agent wins. redrawn: whether the unseen cards change places before every action."""
     agent = load(name)
     settings = settings_of(agent, rules)
     games = Games(n, rules, talon=settings.talon, no_repeats=settings.no_repeats, auto_finish=True, stall_limit=250)
@@ -104,7 +104,7 @@ def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
     ],
 )
 def test_wins_as_often_when_unseen_cards_are_redrawn_all_the_time(name: str, n: int) -> None:
-    """Whoever knew unseen cards would gain by it in the first games only."""
+    """An agent that knew unseen cards would gain by it only in the games without redrawing."""
     true, redrawn = (wins(name, PRESETS["draw1"], n, redrawn) for redrawn in (False, True))
     share = (true + redrawn) / (2 * n)
     assert 0.05 < share < 0.9

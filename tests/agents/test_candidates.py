@@ -1,4 +1,4 @@
-"""The candidates that are found, against a slow and plain search."""
+"""The candidates that are found, compared with those of a slow and simple search."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ def closure(position: Position, rules: Rules) -> dict[Any, Position]:
 
 
 def kind(action: int) -> tuple[int, int]:
-    """The card, and whether it goes to its foundation, to a gap or to a column."""
+    """The card of an action, and whether it goes to its foundation, to a gap or to a column."""
     card, destination = divmod(action, N_DESTINATIONS)
     return card, destination if destination in (TO_FOUNDATION, TO_GAP) else 1
 
 
 def class_of(position: Position, rules: Rules) -> Any:
-    """The same for all positions that can be reached from each other."""
+    """A key that is the same for all positions that can be reached from each other."""
     return min(map(repr, closure(position, rules)))
 
 
@@ -82,7 +82,7 @@ def decide(state: np.void, rules: Rules) -> Decision:
 
 
 def check(position: Position, rules: Rules) -> int:
-    """Compare the candidates at a position; how many there are, 0 if it is too large for that."""
+    """Compare the candidates in a position; return how many there are, 0 if there are too many positions to compare."""
     decision = decide(record(position, rules), rules)
     if decision.positions.n_found[0] > MOST_POSITIONS:
         return 0

@@ -1,4 +1,4 @@
-"""Features of moves, and the table that is read by them."""
+"""Features of moves, and the pair table that they index."""
 
 from __future__ import annotations
 

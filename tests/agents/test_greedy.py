@@ -1,4 +1,4 @@
-"""The greedy list: on each board a kind of play and the next lower one are both on offer."""
+"""The agent `greedy`: in each position here a kind of move and the next lower one are both on offer."""
 
 from __future__ import annotations
 

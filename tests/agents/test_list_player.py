@@ -88,7 +88,7 @@ def test_a_playout_from_the_middle_of_a_game_too(variant: str) -> None:
 
 
 def random_positions(n_rules: int) -> list[tuple[np.ndarray, Rules]]:
-    """Positions of games under random rules, STATE[1] each, with their rules; `tuned` plays, now and then at random."""
+    """Positions, STATE[1] each, and their random rules, from games that `tuned` plays with some random actions."""
     chance, generator, positions = random.Random(8), np.random.default_rng(8), []
     for _ in range(n_rules):
         rules, agent = random_rules(chance), TunedAgent()

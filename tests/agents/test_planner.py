@@ -1,4 +1,4 @@
-"""The planner, successive elimination, and the small searches it asks."""
+"""The planner, successive elimination, and the small solver searches that evaluate positions."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def judge_by_columns(states: np.ndarray, rules: RuleParams, buffers: columns.Buf
 
 
 def assert_judged(states: np.ndarray, rules: Rules, verdicts: np.ndarray) -> int:
-    """Compare verdicts with those of the solver; how many are certain."""
+    """Compare verdicts with those of the solver; return how many are decided."""
     for state, verdict in zip(states, verdicts, strict=True):
         expected = solve(state, rules, Limits(seconds=None, nodes=100_000)).verdict
         assert VERDICTS[verdict] in (expected, UNDECIDED)
@@ -234,7 +234,7 @@ def test_a_candidate_is_out_by_three_standard_errors(wins: int, losses: int, is_
 
 @pytest.mark.parametrize(("verdict", "enough"), [("3", 20), ("2", 80)])
 def test_candidates_that_fared_the_same_count_as_one_after_twenty_wins(verdict: str, enough: int) -> None:
-    """So much do their verdicts add up to: 20 wins of the base, or 80 of the solver at a quarter each."""
+    """Their verdicts add up to 20 points: 20 wins of the base, or 80 of the solver at a quarter each."""
     contest = contest_with(verdict * 100, verdict * 100)
     assert not is_out(contest, 1, 0, enough - 1, VALUES)
     assert is_out(contest, 1, 0, enough, VALUES)
@@ -316,7 +316,7 @@ def test_what_the_solver_has_no_time_to_decide_stays_open(nodes: int, is_open: b
 
 
 class SlowCollins(CollinsAgent):
-    """The list, begun in the middle of a game, for games that are played side by side."""
+    """`collins` for games that are started in the middle; played side by side, not compiled into the planner."""
 
     name = "slow collins"
 
@@ -457,7 +457,7 @@ def test_another_seed_plays_otherwise(name: str) -> None:
 
 
 def last_games(variant: str, n: int) -> Games:
-    """Games in which the player has seen all cards but one at most, as a player by rule of thumb leaves them."""
+    """Games in which at most one card is unseen, played that far by a simple list."""
     rules = PRESETS[variant]
     games = Games(n, rules, talon="reach" if rules.redeals is None else "draw")
     games.deal(np.arange(VALIDATION, VALIDATION + n))

@@ -1,4 +1,4 @@
-"""The list with scores."""
+"""The agent `tuned`."""
 
 from __future__ import annotations
 

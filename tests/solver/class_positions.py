@@ -33,7 +33,7 @@ def random_start(rng: random.Random, lowest: int, highest: int) -> np.void:
 
 
 def _lengthen(rng: random.Random, column: list[int], cards: list[int]) -> None:
-    """Lay cards that fit on a column, for as long as there are any and chance wants it."""
+    """Lay cards that fit on a column, until there are none or a random draw ends it."""
     fitting = [card for card in cards if may_lie_on(card, column[-1], BUILD)]
     while fitting and rng.random() < 0.9:
         cards.remove(fitting[0])

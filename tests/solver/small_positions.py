@@ -1,4 +1,4 @@
-"""Random positions with few cards left to play, and what a slow and simple search says about them."""
+"""Random positions with few cards left to play, and a slow and simple search that decides them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.reference import Game, Options, Position, legal_actions, may_lie_on, 
 
 
 def random_rules(rng: random.Random) -> Rules:
-    """Rules of any kind."""
+    """Random rules."""
     return Rules(
         build=rng.choice(BUILDS),
         gaps=rng.choice(GAPS),
@@ -26,7 +26,7 @@ def random_rules(rng: random.Random) -> Rules:
 
 
 def random_position(rng: random.Random, rules: Rules, ranks: int) -> Position:
-    """A position with about the `ranks` highest ranks out, over 4 to 7 columns and a talon."""
+    """A position in which about the `ranks` highest ranks are not up yet, in 4 to 7 columns and a talon."""
     foundation = [min(13, max(0, 13 - ranks + rng.choice([0, 0, 0, 1, -1, 2]))) for _ in range(4)]
     cards = [13 * suit + rank for suit in range(4) for rank in range(foundation[suit], 13)]
     rng.shuffle(cards)
@@ -50,7 +50,7 @@ def random_position(rng: random.Random, rules: Rules, ranks: int) -> Position:
 
 
 def _hide(rng: random.Random, column: list[int], rules: Rules) -> int:
-    """How many cards of a column are face down: mostly as many as can be, if the others are a run."""
+    """How many cards of a column to turn face down: mostly as few as leave a run of the others."""
     row = max(len(column) - 1, 0)
     while row > 0 and rng.random() < 0.8 and may_lie_on(column[row], column[row - 1], rules.build):
         row -= 1
@@ -69,7 +69,7 @@ def _key(position: Position) -> tuple[Any, ...]:
 
 
 def verdict(position: Position, rules: Rules, most_positions: int, talon: str = "draw") -> str:
-    """Whether any line at all wins, by trying all; "undecided" when there are too many positions.
+    """The verdict on a position, by trying all lines; "undecided" when there are too many positions.
 
     `talon` says whether draws are actions of their own ("draw") or implied ("reach").
     """
@@ -92,9 +92,9 @@ def verdict(position: Position, rules: Rules, most_positions: int, talon: str = 
 
 
 def fewest_moves(position: Position, rules: Rules, most_positions: int) -> int | None:
-    """The least number of card moves and draws to a win, by trying all; None if there are too many positions, or none.
+    """The fewest card moves and draws to a win, by trying all lines; None if there is no win or too many positions.
 
-    A redeal counts as nothing, so it is tried before all that waits.
+    A redeal costs nothing, so it is tried before all positions that wait.
     """
     best, waiting = {_key(position): 0}, deque([(0, position)])
     while waiting:

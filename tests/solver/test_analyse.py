@@ -165,7 +165,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("text", "message"), MISTAKES)
-def test_a_game_that_is_none_is_refused_here_and_on_the_command_line(text, message, tmp_path):
+def test_an_invalid_game_is_refused_here_and_on_the_command_line(text, message, tmp_path):
     file = tmp_path / "game.json"
     file.write_text(text)
     shown = CliRunner().invoke(app, ["analyse", str(file)])

@@ -1,4 +1,4 @@
-"""The search for draw 1 and all other draw counts: its verdicts, its solutions, and what it promises to callers."""
+"""The class search, for draw 1 and other draw counts: its verdicts, its solutions, and what it promises to callers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def dealt(columns: list[str], rules: Rules) -> np.ndarray:
 
 
 def after_random_play(number: int, rules: Rules, steps: int) -> np.ndarray:
-    """Games of 20 deals after so many random steps, those that are not over."""
+    """The states of 20 deals after a number of random steps, without those of games that are over."""
     games = Games(20, rules, stall_limit=None)
     games.deal(range(20 * number, 20 * number + 20))
     generator = np.random.default_rng(number)

@@ -1,4 +1,4 @@
-"""The search for a win under any rules: its verdicts, its lines, and what it promises to callers."""
+"""The column search, for any rules: its verdicts, its lines, and what it promises to callers."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_free_moves_reach_exactly_what_the_table_says(build: int) -> None:
 
 
 def reached(start: dict[int, int], hosts: int, built: int, build: int) -> int:
-    """The hosts that moves between hosts uncover, and the suits that can then be laid on one, as the table has them."""
+    """The hosts that moves between hosts can uncover, and the suits that can land, as in the table."""
     found, waiting, seen = 0, [start], [start]
     while waiting:
         on_hosts = waiting.pop()

@@ -1,4 +1,4 @@
-"""No field is found by its position: with one more in the middle the searches do the same.
+"""Fields are found by name, not by position: with one more in the middle the searches do the same.
 
 The copies with the inserted fields run as plain Python, since compiling them would take longer than searching.
 """
@@ -31,7 +31,7 @@ print(json.dumps([*found, [short.nodes, *short.actions]]))
 
 
 def outcome(folder: Path) -> list[list[object]]:
-    """What the program finds with the package in a folder."""
+    """What the program prints when it imports the package from a folder."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -47,7 +47,7 @@ def insert(text: str, pattern: str, addition: str) -> str:
 
 
 def insert_fields(folder: Path) -> None:
-    """One more field in the tuples, words and frames of both searches, set to what would do harm anywhere else."""
+    """Insert fields into the tuples, words and frames of both searches; their values would do harm anywhere else."""
     for name in ("moves", "pruning", "search"):
         file = folder / f"classes/{name}.py"
         text = file.read_text()

@@ -1,4 +1,4 @@
-"""What is no position under the rules is refused with the reasons, here and on the command line."""
+"""What is not a position under the rules is refused with the reasons, by functions and on the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verdicts that are kept: what is packed is read again, and what comes with the package is consistent."""
+"""Labels: what is packed can be read again, and what comes with the package is consistent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Solving many deals: results in order, kept as they come, gone on with after a kill."""
+"""Solving many deals: results in order, kept as they come, and resumed after a kill."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ if __name__ == "__main__":
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_is_gone_on_with(tmp_path):
+def test_a_run_that_is_killed_is_resumed(tmp_path):
     (tmp_path / "program.py").write_text(SOLVE)
     file = tmp_path / "draw3.csv"
     program = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Limits of memory: they hold, and a search that meets one claims nothing."""
+"""Limits of memory: they hold, and a search that meets one is undecided."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_arrays_of_a_search_never_take_more_than_they_may(rules, deal, megab
 
 
 def _array_bytes(search):
-    """The bytes of all arrays of a search, of its main search and the attempt of now."""
+    """The bytes of all arrays of a search: those of its main search and of the current attempt."""
     if isinstance(search, ClassSearch):
         buffers = search._workspace.buffers
         return buffers.table.nbytes + buffers.frames.nbytes + buffers.line.nbytes

@@ -19,7 +19,7 @@ from tests.reference import hosts
 
 
 def followers(card: int, foundation: list[int], rules: Rules) -> set[int]:
-    """The cards that may lie on the card, that may lie on these, and so on. foundation: its cards by suit."""
+    """The cards that may lie on the card, those that may lie on these, and so on. foundation: how many, by suit."""
     found, waiting = set(), [card]
     while waiting:
         lower = waiting.pop()

@@ -126,7 +126,7 @@ def test_positions_in_the_middle_of_a_game_are_starts_too() -> None:
         check_line(shorten(later, limits=nodes(5_000)), later)
 
 
-def test_a_limit_of_visits_always_gives_the_same_line() -> None:
+def test_a_limit_of_nodes_always_gives_the_same_line() -> None:
     for variant in ("draw3", "thumb_and_pouch"):
         long = solve(5, variant)
         for number in (1, 777, 5_000):

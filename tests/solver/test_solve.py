@@ -1,4 +1,4 @@
-"""Solving through the public face: what it takes, what it gives, its limits, and help for games being played."""
+"""Solving through the public functions: arguments, results, limits, and help for games being played."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_every_way_to_name_a_deal_gives_the_same():
     assert solve(7, Rules(draw_count=3)).actions == solutions[0].actions
 
 
-def test_a_limit_of_visits_ends_every_search_in_the_same_way():
+def test_a_limit_of_nodes_ends_every_search_in_the_same_way():
     for variant, deal in (("draw3", 5), ("classic", 5)):
         least = solve(deal, variant).nodes
         for nodes in (1, least - 1, least + 1000):
@@ -91,7 +91,7 @@ def test_a_limit_of_time_means_undecided_never_unsolvable():
         ({"megabytes": 1.5}, "megabytes is 1.5; allowed: a whole number from 1"),
     ],
 )
-def test_limits_that_are_none_are_refused(keywords, message):
+def test_invalid_limits_are_refused(keywords, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         Limits(**keywords)
 

@@ -225,7 +225,7 @@ def test_every_kept_file_has_the_name_of_its_game():
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: name_of(kept.rules))
 def test_kept_verdicts_agree_with_published_shares(kept):
-    """With 99.9 % intervals: among a dozen of 95 % one would often miss, with nothing wrong."""
+    """With 99.9 % intervals: of a dozen at 95 % one would often miss by chance."""
     share, published = share_of(kept), PUBLISHED_WINNABLE.get(kept.rules)
     low, high = share.interval()
     if published is None or high - low > 0.015:

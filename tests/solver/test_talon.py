@@ -1,4 +1,4 @@
-"""What the searches say about a talon that cards have left, compared with drawing in plain words."""
+"""What the searches find in reach in a talon that cards have left, compared with drawing step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def drawn(size: int, waste: int, draw_count: int) -> set[int]:
 
 
 def places_of(size: int, rng: random.Random) -> list[int]:
-    """The places that so many cards of a talon of 24 may still have."""
+    """Random places, in a talon of 24, of as many cards as are left."""
     return sorted(rng.sample(range(24), size))
 
 

@@ -14,7 +14,7 @@ from klondike_env.cards import ACE, KING, N_CARDS, N_RANKS, N_SUITS, card_at, is
 from klondike_env.engine.card_sets import count_cards, lowest_bit
 from klondike_env.engine.jit import kernel
 
-RANK_WIDTH = 4  # bits of a rank, by which a card and the pair that is built on it are apart
+RANK_WIDTH = 4  # bits of a rank: the pair that may be built on a card is this many bits lower
 _TWIN_OF_SUIT = (0, 0, 1, 1)  # clubs and spades, diamonds and hearts are twins
 
 
@@ -33,7 +33,7 @@ CARDS = np.argsort(NUMBERS).astype(np.int64)
 
 FIRST_OF_PAIRS = _set_of(list(range(0, N_CARDS, 2)))
 KINGS = _set_of([_number(KING, suit) for suit in range(N_SUITS)])
-ALL_ON_FOUNDATIONS = _set_of([_number(N_RANKS, suit) for suit in range(N_SUITS)])  # what is wanted after a win
+ALL_ON_FOUNDATIONS = _set_of([_number(N_RANKS, suit) for suit in range(N_SUITS)])  # `wanted` after a win
 _RED = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (1, 2)])
 _BLACK = _set_of([_number(rank, suit) for rank in range(N_RANKS + 1) for suit in (0, 3)])
 
@@ -52,7 +52,7 @@ def next_in_suit(card: int) -> int:
 
 @kernel
 def one_rank_lower(cards: int) -> int:
-    """The cards of the same suits one rank lower; there is none for an ace."""
+    """The cards of the same suits one rank lower; none for an ace."""
     swapped = ((cards & 0x3333333333333333) << 2) | ((cards >> 2) & 0x3333333333333333)
     return swapped >> RANK_WIDTH
 
@@ -71,13 +71,13 @@ def fitting_on_pair(pair: int) -> int:
 
 @kernel
 def uncovered(visible: int, placed: int) -> int:
-    """The pairs, as sets of both cards, of which a visible card is covered by none.
+    """The pairs of which at least one visible card has nothing on it; the set holds both cards of each.
 
-    Each placed card covers one card of the pair that is four bits higher; which of the two is left open.
+    Each placed card covers one card of the pair that is four bits higher. It is left open which of the two.
 
     Args:
         visible: the face-up cards of the columns.
-        placed: those of them that lie on a face-up card or are kings in a gap.
+        placed: those of them that lie on a face-up card, and kings at the bottom of their columns.
     """
     first, second = visible & FIRST_OF_PAIRS, (visible >> 1) & FIRST_OF_PAIRS
     below = placed << RANK_WIDTH
@@ -89,14 +89,14 @@ def uncovered(visible: int, placed: int) -> int:
 
 @kernel
 def safe_cards(wanted: int) -> int:
-    """The cards that may always go up, or stay up, because no card needs them that is still out and not safe itself.
+    """The safe cards: they may always go up and stay up, since only cards that are safe too could still need them.
 
-    A card is safe when the foundations of the other colour have come to within one rank below it, and the other one of
-    its own colour to within two (Blake and Gent, The Winnability of Klondike Solitaire and Many Other Patience Games,
-    appendix B).
+    A card is safe when both foundations of the other colour take next at least the rank one below it, and the other
+    foundation of its own colour at least the rank two below it (Blake and Gent, The Winnability of Klondike Solitaire
+    and Many Other Patience Games, appendix B).
 
     Args:
-        wanted: what the foundations take next, one card a suit.
+        wanted: what the foundations take next, one card of each suit.
     """
     red, black = wanted & _RED, wanted & _BLACK
     lowest_red = number_of(lowest_bit(red)) // RANK_WIDTH

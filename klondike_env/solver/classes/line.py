@@ -33,7 +33,7 @@ def onto(card: int, below: int) -> int:
 
 @kernel
 def landing_action(states: np.ndarray, i: int, card: int) -> int:
-    """The action that takes a card to a column: to a gap if it is a king, else to an uncovered card of its pair."""
+    """The action that takes a king to a gap, or another card onto an uncovered card of the pair it may lie on."""
     if rank_of(card) == KING:
         return card * N_DESTINATIONS + TO_GAP
     above = int(NUMBERS[card]) + RANK_WIDTH
@@ -63,8 +63,8 @@ def next_action(states: np.ndarray, i: int, kind: int, card: int) -> int:
 def write_line(states: np.ndarray, line: np.ndarray, rules: RuleParams, moves: np.ndarray, actions: np.ndarray) -> int:
     """Play a line and write its actions; return how many there are, or ILLEGAL if one is not legal.
 
-    states: STATE[1], changed in place; line: int64[n], its moves; moves: int64[N_MOVE_SETS], scratch; actions:
-    int64[m], overwritten.
+    states: STATE[1], changed in place; line: int64[n], moves of the search; moves: int64[N_MOVE_SETS], scratch;
+    actions: int64[m], overwritten.
     """
     count, done = 0, 0
     while done < len(line) and count < len(actions):

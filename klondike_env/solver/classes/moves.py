@@ -1,17 +1,19 @@
-"""The nodes of the class search, which are positions that forget where face-up cards lie, and the moves from them.
+"""The nodes of the class search, each a class of positions that differ only in where face-up cards lie, and the moves.
 
 Where columns are built in alternating colours, gaps take kings, any tail may be moved and cards may come back from
-the foundations, a position is told by four things: the foundations, how many *locked* cards each column still holds,
-the talon's cards, and how many of them are in the waste.
+the foundations, four things determine a class: the foundations, how many *locked* cards each column still holds,
+the talon's cards, and how many of them are in the waste. Below, such a class is simply called a position.
 
-Locked are a column's face-down cards and the lowest card that is face up; that one is *open*, the others are hidden.
-All other face-up cards are *placed*: each lies on a card of the pair that is one rank higher and of the other colour,
-or is a king in a gap. On which card of that pair does not matter: where both are face up and one is covered, what
-lies on the one may be moved to the other. So of each pair only the number of covered cards counts, and of the moves
-from column to column only those that take away a locked card. This is exact: every ordinary move is one of these or
-changes nothing here, and each of these can be made by ordinary moves, however the placed cards lie.
+A column's *locked* cards are its face-down cards and the first card that is face up. That one is *open*, the others are
+hidden. All other face-up cards are *placed*: each lies on a card of the pair that is one rank higher and of the other
+colour, or is a king in a gap. It does not matter on which card of that pair: where both are face up and one is covered,
+what lies on one may be moved to the other. So only the number of covered cards of each pair counts. And the only moves
+from column to column that count are those that take away a locked card.
 
-A king that is the only locked card of its column counts as placed, since it lies on the floor either way.
+This is exact. Every ordinary move is one of these or changes nothing here, and each of these can be made by ordinary
+moves, however the placed cards lie.
+
+A king that is the only locked card of its column counts as placed, since it lies at the bottom either way.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from klondike_env.solver.classes.card_numbering import (
 
 
 class Node(NamedTuple):
-    """A position; sets are those of `klondike_env.solver.classes.card_numbering`."""
+    """A position; its sets are those of `klondike_env.solver.classes.card_numbering`."""
 
     visible: int  # the face-up cards of the columns
     open: int  # those of them that are locked
@@ -51,7 +53,7 @@ class Situation(NamedTuple):
     """A position and what follows from it."""
 
     node: Node
-    free: int  # the pairs of which a card is face up and uncovered
+    free: int  # the pairs of which a card is face up and uncovered, both cards of each
     playable: int  # the talon cards that drawing can bring to the top of the waste
     gap: bool  # whether a column is empty
 
@@ -63,11 +65,11 @@ class MoveSets(NamedTuple):
     column_to_foundation: int
     talon_to_column: int
     talon_to_foundation: int
-    empty_column: int  # as unlock, but the last locked card of its column, to make room for a king
+    empty_column: int  # as unlock, but for the last locked card of its column, to make room for a king
     worry_back: int  # from a foundation to a column
 
 
-# The kind of a move is the place of its set in MoveSets. A move is `kind * 64 + card`, with the card's number.
+# The kind of a move is the index of its set in MoveSets. A move is `kind * 64 + card`, with the card's number.
 UNLOCK = MoveSets._fields.index("unlock")
 COLUMN_TO_FOUNDATION = MoveSets._fields.index("column_to_foundation")
 TALON_TO_COLUMN = MoveSets._fields.index("talon_to_column")
@@ -82,19 +84,19 @@ _CARD_BITS = 6
 # The code of a position, a number below 2**63. No two positions of one search have the same code.
 #   bits 0..30   sum of 14**suit * foundation height, and 14**4 times the locked cards in mixed radix
 #   bits 31..54  the talon cards that are left, in dealing order
-#   bits 55..57  left to the search: 0; where the draw count is 1, bits 55..62
-#   bits 58..62  how many cards are in the waste; 0 where that makes no difference
+#   bits 55..57  0; the search writes here what is pending, at draw count 1 into bits 55..62
+#   bits 58..62  how many cards are in the waste; 0 where that makes no difference, as at draw count 1
 TALON_SHIFT, PENDING_SHIFT, WASTE_SHIFT = 31, 55, 58
 TALON_MASK = ((1 << TALON_SIZE) - 1) << TALON_SHIFT
 _HEIGHTS = N_RANKS + 1
 _HEIGHT_STEPS = np.array([_HEIGHTS ** (card // N_RANKS) for card in CARDS], dtype=np.int64)
 _LOCK_STEPS = np.array([_HEIGHTS**N_SUITS * np.prod(range(2, 2 + j), dtype=int) for j in range(N_COLUMNS)])
 
-# Rows of `deal: int64[rows, 64]`, which stays as it is during a search; by card number unless another index is named.
+# Rows of `deal: int64[rows, 64]`, which does not change during a search; by card number unless another index is named.
 (
     _LOCK_STEP,  # what the code loses when a locked card is taken away
     _SHOWN,  # the set that holds the card then turned up
-    _OPENED,  # the same, if that card is locked in its turn
+    _OPENED,  # the same, but empty if that card does not count as locked
     _TALON_BIT,  # the bit of a talon card in the code
     TALON_CARD,  # by index in the talon: the card's number
     _SETS,  # sets of cards, by the indices that follow
@@ -161,7 +163,7 @@ def talon_index(deal: np.ndarray, card: int) -> int:
 
 @kernel
 def in_talon(node: Node, cards: int, deal: np.ndarray) -> int:
-    """Those of some cards, not on the foundations, that are in the talon."""
+    """Those of `cards` that are in the talon; none of `cards` is on a foundation."""
     return cards & int(deal[_TALON_SET]) & ~node.visible
 
 
@@ -169,8 +171,8 @@ def in_talon(node: Node, cards: int, deal: np.ndarray) -> int:
 def with_waste(code: int, waste: int, draw_count: int) -> int:
     """The code with a number of cards in the waste.
 
-    Where whole draws from the start of a pass make that waste, the same cards can be reached as from an empty one, and
-    what follows is the same too, so it counts as 0.
+    Where whole draws from the start of a pass produce that waste, the same cards can be reached as from an empty one,
+    now and later, so the number is 0.
     """
     code &= (1 << WASTE_SHIFT) - 1
     as_good_as_none = comes_up(waste, count_cards(code & TALON_MASK), draw_count)
@@ -179,7 +181,7 @@ def with_waste(code: int, waste: int, draw_count: int) -> int:
 
 @kernel
 def reachable(code: int, deal: np.ndarray, draw_count: int) -> int:
-    """The talon cards that drawing, with redeals without limit, can bring to the top of the waste."""
+    """The talon cards that drawing, with unlimited redeals, can bring to the top of the waste."""
     left = (code & TALON_MASK) >> TALON_SHIFT
     size = count_cards(left)
     places = reachable_places(size, code >> WASTE_SHIFT, size, draw_count, True)
@@ -273,7 +275,7 @@ def read_foundation(states: np.ndarray, i: int, suit: int) -> Node:
 
 @kernel
 def read_node(states: np.ndarray, i: int, deal: np.ndarray, draw_count: int) -> Node:
-    """The position of a sound record. deal: int64 of DEAL_SHAPE, overwritten."""
+    """The position of a valid record. deal: int64 of DEAL_SHAPE, overwritten."""
     deal[:] = 0
     visible, open_cards, wanted, code = 0, 0, 0, 0
     for column in range(N_COLUMNS):

@@ -44,40 +44,41 @@ from klondike_env.solver.classes.moves import (
 
 
 class ClassPruning(IntFlag):
-    """Rules of the class search that leave out moves. Each holds for every draw count unless it says otherwise.
+    """Rules by which the class search leaves out moves. Each holds for every draw count unless it says otherwise.
 
-    Two ideas carry them. A card that goes up without unlocking another can come back at once, so it may always go up
+    Two ideas underlie them. A card that goes up without unlocking another can come back at once, so it may always go up
     first. And a card is put on a column for the sake of something that follows, so it may be put there last, just
     before that.
 
-    The arguments below are proofs for each rule alone. That the rules lose nothing together is argued (a solution can
-    be brought into the order of one without leaving that of another), not proved in full; and checked: on a hundred
-    thousand positions of all draw counts the verdicts are those of an exhaustive search over ordinary positions,
-    or of this search without the rules or with any subset of them.
+    Below, each rule is proved by itself. That they lose nothing together is argued, not proved in full: a solution can
+    be brought into the order of one rule without leaving that of another. It is also checked: on a hundred thousand
+    positions of all draw counts the verdicts are those of an exhaustive search over ordinary positions, or of this
+    search without the rules or with any subset of them.
     """
 
     SAFE_CARDS = 1
     """A safe card goes up at once and never comes back.
 
-    Proof: let c be safe, and *low* the cards of c's suit up to c, of the other suit of its colour up to two ranks
-    below it, and of the other colour up to one rank below. Only low cards can lie on low cards, and c is safe if all
-    low cards but the highest of each suit are up. Follow any solution, but let no low card come down, and let each
-    that is out go up when it would first be moved. (Blake and Gent, appendix B.)
+    Proof: let c be safe. Call *low* the cards of c's suit up to c, those of the other suit of its colour up to two
+    ranks below it, and those of the other colour up to one rank below it. Only low cards can lie on low cards, and c is
+    safe if all low cards but the highest of each suit are up. Follow any solution, but let no low card come down, and
+    let each that is not up yet go up when it would first be moved. (Blake and Gent, appendix B.)
     """
     SAFE_TALON = 2
-    """A safe card of the talon goes up at once: at draw 1 any, else only the talon's last, and only where the waste
-    reaches no other cards than an empty one.
+    """A safe card of the talon goes up at once: at draw 1 any, else only the last card of the talon.
+
+    In the latter case the same cards must be in reach as from an empty waste.
 
     Proof: as for SAFE_CARDS; besides, the other talon cards must be as easy to reach without it. At draw 1 they
-    are. Else no group of a draw from an empty waste changes but the last. Where nothing is locked and the draw
+    are. Otherwise, of the groups drawn from an empty waste only the last changes. Where nothing is locked and the draw
     count is 1, the game is won, and every card counts as safe.
     """
     FOUNDATION_FIRST = 4
     """A placed card that can go up goes up at once, unless a card was just put on a column and is yet to be used.
 
-    Proof: what it lay on, or its gap, is then free, so that it can come back: each of the two positions can be reached
-    from the other. What can be done while such cards are down is not lost: brought down one by one, higher ranks
-    first, they stay down until they are used.
+    Proof: what it lay on, or its gap, is then free, so it can come back: each of the two positions can be reached
+    from the other. Nothing that such cards make possible while they are down is lost: brought down one by one, higher
+    ranks first, they stay down until they are used.
     """
     WORRY_BACK_LATE = 8
     """A card brought down from its foundation is used by what follows.
@@ -86,17 +87,17 @@ class ClassPruning(IntFlag):
     lower card of its suit comes down. Proof: in a solution, let it come down just before its first such use, or
     not at all if it goes up again before. Nothing in between needs it, and its place stays free. Cards that come down
     for the same purpose may do so from the highest to the lowest, since each is used by one of the next lower
-    rank. Only a card that comes down uses two others, that of its suit and that on which it lands, so only for such a
-    card's sake may others come in between.
+    rank. Only a card that comes down uses two others: the next higher one of its suit, and the one on which it lands.
+    So only for the sake of such a card may others come in between.
     """
     TALON_LATE = 16
     """At draw 1, a card put on a column from the talon is used by what follows.
 
-    Proof: as for WORRY_BACK_LATE, since it can be had from the talon at any time. If its first use is to go up, it can
-    go up from the talon.
+    Proof: as for WORRY_BACK_LATE, since it can be taken from the talon at any time. If it is first used by going up, it
+    can go up from the talon.
     """
     GAPS_FOR_KINGS = 32
-    """The last locked card of a column moves away only if no column is empty, and a king comes there next.
+    """The last locked card of a column moves away only if no column is empty, and a king must fill the gap next.
 
     Proof: delay the move until just before the king's. Its place stays free until then, and if the card goes up first,
     it can go up from its old column.
@@ -105,8 +106,8 @@ class ClassPruning(IntFlag):
     """At draw 1, if a card went up from the talon and nothing was forced by that, what follows uses it, or is
     a card of a higher number going up from the talon.
 
-    Proof: only the next card of its suit uses it. What does not lead to that can be done before, and of two cards from
-    the talon that do not depend on each other either can go up first.
+    Proof: only the next card of its suit uses it. What does not lead to that can be done before. And of two talon cards
+    that do not depend on each other either can go up first.
     """
 
 
@@ -121,8 +122,8 @@ _TALON_LATE = int(ClassPruning.TALON_LATE)
 _GAPS_FOR_KINGS = int(ClassPruning.GAPS_FOR_KINGS)
 _TALON_TO_FOUNDATION_SORTED = int(ClassPruning.TALON_TO_FOUNDATION_SORTED)
 
-# What is pending: what the last move was made for and is yet to come. A position is searched once for each, since other
-# moves are left out.
+# What is pending: the purpose of the last move, if that is yet to come. It decides which moves are left out, so a
+# position is searched once for each thing that may be pending.
 NOTHING_PENDING = 0
 _AFTER_WORRY_BACK = 1  # plus the suit of the card that came down
 _FOR_KING = 5
@@ -132,10 +133,10 @@ _NOT_ZERO = np.uint64(1 << 63)
 
 
 class Mode(NamedTuple):
-    """The rules of a search: of the game, and by which moves are left out."""
+    """What a search has to know of the rules."""
 
     draw_count: int
-    pruning: int
+    pruning: int  # a ClassPruning
 
 
 class Last(NamedTuple):
@@ -148,7 +149,7 @@ class Last(NamedTuple):
 
 @kernel
 def safe_now(node: Node, mode: Mode) -> int:
-    """The cards that may go up at once, all of them where the game is won anyway."""
+    """The safe cards; all of them where the game is won anyway."""
     if mode.pruning & _SAFE_TALON and mode.draw_count == 1 and node.open == 0:
         return -1
     return safe_cards(node.wanted)
@@ -156,7 +157,7 @@ def safe_now(node: Node, mode: Mode) -> int:
 
 @kernel
 def forced_to_foundation(node: Node, free: int, safe: int, mode: Mode) -> int:
-    """The cards of the columns that go up without a choice."""
+    """The column cards that are forced to go up."""
     for_good = safe if mode.pruning & _SAFE_CARDS else 0
     for_now = ~node.open if mode.pruning & _FOUNDATION_FIRST else 0
     return node.visible & free & node.wanted & (for_good | for_now)
@@ -164,7 +165,7 @@ def forced_to_foundation(node: Node, free: int, safe: int, mode: Mode) -> int:
 
 @kernel
 def forced_from_talon(node: Node, safe: int, deal: np.ndarray, mode: Mode) -> int:
-    """The talon cards that go up without a choice; if the draw count is not 1, one at most."""
+    """The talon cards that are forced to go up; if the draw count is not 1, one at most."""
     if not mode.pruning & _SAFE_TALON or (mode.draw_count > 1 and node.code >> WASTE_SHIFT != 0):
         return 0
     cards = in_talon(node, node.wanted & safe, deal)
@@ -181,7 +182,7 @@ def forced_from_talon(node: Node, safe: int, deal: np.ndarray, mode: Mode) -> in
 
 @kernel
 def forced_move(node: Node, free: int, deal: np.ndarray, mode: Mode) -> int:
-    """A move that is made without a choice, or NO_MOVE."""
+    """A forced move, which is made without trying others, or NO_MOVE."""
     safe = safe_now(node, mode)
     cards = forced_to_foundation(node, free, safe, mode)
     if cards != 0:
@@ -192,7 +193,7 @@ def forced_move(node: Node, free: int, deal: np.ndarray, mode: Mode) -> int:
 
 @kernel
 def pending_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
-    """What is pending after a move that was chosen. Where something is, nothing is forced."""
+    """What is pending after a chosen move. Where something is, no move is forced."""
     if kind == WORRY_BACK and mode.pruning & (_FOUNDATION_FIRST | _WORRY_BACK_LATE):
         return _AFTER_WORRY_BACK + int(suit_of(int(CARDS[card])))
     if kind == TALON_TO_COLUMN and mode.draw_count == 1 and mode.pruning & _TALON_LATE:
@@ -202,7 +203,7 @@ def pending_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
 
 @kernel
 def late_pending_after(kind: int, card: int, deal: np.ndarray, mode: Mode) -> int:
-    """What is pending after a move that was chosen and forced nothing."""
+    """What is pending after a chosen move that forced no other."""
     if kind == TALON_TO_FOUNDATION and mode.draw_count == 1 and mode.pruning & _TALON_TO_FOUNDATION_SORTED:
         return _AFTER_TALON_TO_FOUNDATION + talon_index(deal, card)
     return NOTHING_PENDING
@@ -216,7 +217,7 @@ def key_of(node: Node, pending: int) -> np.uint64:
 
 @kernel
 def without_safe(moves: MoveSets, node: Node, safe: int) -> MoveSets:
-    """Safe cards do not come down, and do not leave the talon for a column when they can go up."""
+    """Leave out safe cards that come down, and those that leave the talon for a column though they can go up."""
     talon_to_column = moves.talon_to_column & ~(node.wanted & safe)
     return MoveSets(
         unlock=moves.unlock,
@@ -230,7 +231,7 @@ def without_safe(moves: MoveSets, node: Node, safe: int) -> MoveSets:
 
 @kernel
 def with_empties(moves: MoveSets, situation: Situation, deal: np.ndarray) -> MoveSets:
-    """Columns are emptied only where there is no gap, and a king for it."""
+    """Leave out moves that empty a column, unless there is no gap yet and a king could fill the new one."""
     last = last_locked(deal)
     kings = (situation.node.open | situation.playable | one_rank_lower(situation.node.wanted)) & KINGS
     empty_column = moves.unlock & last if kings != 0 and not situation.gap else 0
@@ -246,7 +247,7 @@ def with_empties(moves: MoveSets, situation: Situation, deal: np.ndarray) -> Mov
 
 @kernel
 def kings_only(moves: MoveSets) -> MoveSets:
-    """What fills the gap just made."""
+    """The moves that fill the gap just made."""
     return MoveSets(
         unlock=moves.unlock & KINGS,
         column_to_foundation=0,
@@ -269,11 +270,12 @@ def is_needed(situation: Situation, pair: int) -> bool:
 def others_between(node: Node, card: int, playable: int, safe: int, next_down: int) -> int:
     """Cards that may be put on columns after `card` and before what uses it, for the same purpose.
 
-    They are lower by number and at most one rank lower, because what uses `card` is. There are none unless a card can
-    yet come down that uses two of those put down, and unless a card that can be put down may use `card`.
+    They have lower numbers and are at most one rank lower, as what uses `card` is one rank lower. There are none unless
+    both of these hold: a card can still come down that uses two of those put down, and a card that can be put down may
+    use `card`.
 
     Args:
-        position: the position.
+        node: the position.
         card: the card that was just put on a column.
         playable: cards of the talon that may be put down too.
         safe: cards that do not come down.
@@ -291,7 +293,7 @@ def others_between(node: Node, card: int, playable: int, safe: int, next_down: i
 
 @kernel
 def users_of(moves: MoveSets, situation: Situation, last: Last, safe: int, mode: Mode) -> MoveSets:
-    """What uses the card that was just put on a column, or leads to that."""
+    """The moves that use the card just put on a column, or lead to that."""
     pair, bit = pair_of(last.card), 1 << last.card
     needed = is_needed(situation, pair)
     landing = fitting_on_pair(pair) if needed else 0
@@ -310,9 +312,9 @@ def users_of(moves: MoveSets, situation: Situation, last: Last, safe: int, mode:
 
 @kernel
 def users_of_talon_card(moves: MoveSets, situation: Situation, card: int, mode: Mode) -> MoveSets:
-    """What uses the card that just went up from the talon, or leads to that; and higher cards going up from there.
+    """The moves that use the card that just went up from the talon or lead to that, or send up higher talon cards.
 
-    Putting cards down can only lead to that by uncovering the next card of the suit.
+    Putting cards on columns can lead to a use only by uncovering the next card of the suit.
     """
     bit, following = 1 << card, 1 << next_in_suit(card)
     covered = following & situation.node.visible & ~situation.free

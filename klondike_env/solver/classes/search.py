@@ -1,10 +1,10 @@
-"""The class search, for alternating colours, kings in gaps, any tail, worrying back and redeals without limit.
+"""The class search, for alternating colours, kings in gaps, any tail, worrying back and unlimited redeals.
 
-The draw count may be any.
+Any draw count will do.
 
-A depth-first search over the positions of `klondike_env.solver.classes.moves`, each searched once. It is complete: it
-ends with a solution or with the proof that there is none, unless time or memory end first. Memory grows with the
-nodes searched, about 11 bytes each.
+It is a depth-first search over the positions of `klondike_env.solver.classes.moves`, each searched once. It is
+complete: unless time or memory runs out, it ends with a solution or with the proof that there is none. Memory grows
+with the nodes searched, by about 11 bytes each.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ __all__ = ["ALL", "MAX_BYTES", "Buffers", "ClassPruning", "ClassSearch", "decide
 MAX_BYTES = 500_000_000
 _FIRST_SLOTS = 1 << 12
 _FIRST_DEPTH = 512
-_MOVES_PER_FRAME = 4  # of the line, for which there is room at first
+_MOVES_PER_FRAME = 4  # moves of the line for which there is room at first
 
-# How the kernel ends: with the index of a verdict (undecided: it has come to its limit), or as an array is full.
+# How the kernel ends: with the index of a verdict (undecided: the limit is reached), or because an array is full.
 _TABLE_FULL, _STACK_FULL = UNDECIDED_INDEX + 1, UNDECIDED_INDEX + 2
 _ALL = int(ALL)
 
-# The most moves from one frame to the next: one that is chosen, and forced ones, of which each sends a card up.
+# The most moves from one frame to the next: a chosen one, and forced ones, each of which sends a card up.
 _MOST_AT_ONCE = 1 + N_CARDS
 
 # A position of the line that is being tried.
@@ -98,7 +98,7 @@ FRAME = np.dtype(
 # How far a search has come.
 CONTROL = np.dtype(
     [
-        ("depth", np.int64),  # of the present frame
+        ("depth", np.int64),  # of the current frame
         ("nodes", np.int64),  # positions searched, -1 before the first
         ("limit", np.int64),  # nodes at which to pause
         ("room", np.int64),  # positions that the table may hold
@@ -113,13 +113,13 @@ class Buffers(NamedTuple):
 
     deal: np.ndarray  # int64 of DEAL_SHAPE, see klondike_env.solver.classes.moves
     frames: np.ndarray  # FRAME[n], the positions of the line that is being tried, the start first
-    line: np.ndarray  # int64[m], the moves that led to the present position
+    line: np.ndarray  # int64[m], the moves that led to the current position
     table: np.ndarray  # uint64[slots], the positions searched
     control: np.ndarray  # CONTROL[1]
 
     @classmethod
     def of(cls, nodes: int) -> Buffers:
-        """Buffers for searches of at most so many nodes each."""
+        """Buffers for searches of at most `nodes` nodes each."""
         buffers = cls._sized(2 * nodes + 2, min(nodes + 2, _FIRST_DEPTH))
         buffers.control["limit"], buffers.control["room"] = nodes, nodes + 1
         return buffers
@@ -199,7 +199,7 @@ def next_move(frames: np.ndarray, depth: int) -> int:
 
 @kernel
 def visit(chosen: int, depth: int, buffers: Buffers, mode: Mode) -> bool:
-    """Make a move, and then those that are forced; if the position is new, write the next frame. Whether it is."""
+    """Make a move and the forced ones after it; if the position is new, write the next frame. Return whether it is."""
     deal, frames = buffers.deal, buffers.frames
     node = read_frame(frames, depth)
     code_before = node.code
@@ -229,7 +229,7 @@ def visit(chosen: int, depth: int, buffers: Buffers, mode: Mode) -> bool:
 
 @kernel
 def search(buffers: Buffers, mode: Mode) -> int:
-    """Go on with a search; how it ends. If it ends with a solution the last frame is that of a win."""
+    """Continue a search; return how it ended. If it found a solution, the last frame is that of the win."""
     frames, line, control = buffers.frames, buffers.line, buffers.control
     depth, nodes, limit = int(control[0]["depth"]), int(control[0]["nodes"]), int(control[0]["limit"])
     until = min(limit, int(control[0]["room"]))
@@ -258,10 +258,10 @@ def search(buffers: Buffers, mode: Mode) -> int:
 
 @kernel
 def search_rows(states: np.ndarray, fresh: bool, results: np.ndarray, buffers: Buffers, mode: Mode) -> None:
-    """Search from each record in turn, or go on with the search from the only one.
+    """Search from each record in turn, or continue the search from the only one.
 
-    states: STATE[n]; fresh: whether to begin anew; results: RESULT[n], overwritten with how each search ends and its
-    nodes.
+    states: STATE[n]; fresh: whether to begin a new search; results: RESULT[n], overwritten with how each search ended
+    and its nodes.
     """
     for i in range(len(states)):
         if fresh:
@@ -272,13 +272,13 @@ def search_rows(states: np.ndarray, fresh: bool, results: np.ndarray, buffers: B
 
 @kernel
 def quick_verdict(states: np.ndarray, i: int, rules: RuleParams, buffers: Buffers) -> int:
-    """Search from a sound record within the limit of `Buffers.of`: the index of the verdict."""
+    """Search from a valid record within the limit of `Buffers.of`; return the index of the verdict."""
     begin(states, i, buffers, rules.draw_count)
     return min(search(buffers, Mode(rules.draw_count, _ALL)), UNDECIDED_INDEX)
 
 
 class _Workspace:
-    """The buffers of a search. They serve one after the other, because making them takes longer than most searches."""
+    """The buffers of a search. Later searches use them again, because making them takes longer than most searches."""
 
     def __init__(self) -> None:
         self._first = Buffers.first()
@@ -291,7 +291,7 @@ class _Workspace:
         self.buffers.control["room"] = capacity(self.buffers.table)
 
     def grow_table(self, max_bytes: int) -> bool:
-        """Make room for more positions; whether memory allows it."""
+        """Make room for more positions; return whether memory allows it."""
         larger = grown(self.buffers.table, max_bytes - self._stack_bytes)
         if larger is None:
             return False
@@ -300,7 +300,7 @@ class _Workspace:
         return True
 
     def grow_stack(self, max_bytes: int) -> bool:
-        """Make room for a longer line; whether memory allows it, old and new arrays together."""
+        """Make room for a longer line; return whether memory allows it, old and new arrays together."""
         frames, line = self.buffers.frames, self.buffers.line
         if self.buffers.table.nbytes + 3 * self._stack_bytes > max_bytes:
             return False
@@ -319,7 +319,7 @@ class _Workspace:
         search_rows(states, fresh, results, self.buffers, mode)
 
     def solution(self) -> np.ndarray:
-        """The moves of the solution just found, without the first, which is none."""
+        """The moves of the solution just found, without START, which is the first."""
         last = self.buffers.frames[self.buffers.control["depth"][0]]
         return self.buffers.line[1 : last["n_played"]].copy()
 
@@ -340,7 +340,7 @@ def _put_back(workspace: _Workspace) -> None:
 
 
 def supports(rules: Rules) -> bool:
-    """Whether this search knows the rules: those of draw 1 and draw 3, with any draw count."""
+    """Whether this search knows the rules: those of draw 1, with any draw count."""
     free_moving = rules.build == "alternating_colour" and rules.gaps == "kings" and rules.runs == "any_tail"
     return free_moving and rules.worry_back and rules.redeals is None
 
@@ -354,10 +354,10 @@ class ClassSearch:
     """A search for a solution that can be interrupted. All cards are known to it.
 
     Args:
-        record: STATE or STATE[1], a sound record, fresh or in the middle of a game.
+        record: STATE or STATE[1], a valid record, fresh or in the middle of a game.
         rules: its rules, for which `supports` is true.
         pruning: the rules by which moves are left out; for tests.
-        max_bytes: memory that the positions searched and the line to the present one may take.
+        max_bytes: memory that the positions searched and the line to the current one may take.
 
     Attributes:
         verdict: "solved", "unsolvable" or "undecided".
@@ -365,7 +365,7 @@ class ClassSearch:
         exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
-        ValueError: the search does not know the rules, or the record is none or not possible under them.
+        ValueError: the search does not know the rules, or `record` is not one record, or not possible under them.
     """
 
     def __init__(
@@ -386,13 +386,13 @@ class ClassSearch:
         self._line = np.empty(0, dtype=np.int64)
 
     def run(self, nodes: int) -> str:
-        """Go on for at most so many more nodes, 1 or more.
+        """Search at most `nodes` more nodes, 1 or more.
 
         Returns:
             "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
 
         Raises:
-            ValueError: `nodes` is no positive whole number.
+            ValueError: `nodes` is not a positive whole number.
         """
         nodes = check_whole_number("nodes", nodes, 1)
         if self.verdict != UNDECIDED or self.exhausted:
@@ -428,7 +428,7 @@ class ClassSearch:
             raise ValueError(f"there is no solution to show: the verdict is {self.verdict!r}")
         states = self._states.copy()
         index_records(states)
-        most_at_once = 2 * N_CARDS  # the stock actions of two passes and a redeal, and a card moved out of the way
+        most_at_once = 2 * N_CARDS  # more than the draws of two passes, a redeal and a run moved out of the way
         actions = np.empty(most_at_once * len(self._line), dtype=np.int64)
         count = write_line(states, self._line, self.rules.params(), np.empty(N_MOVE_SETS, dtype=np.int64), actions)
         assert count != ILLEGAL, "a solution holds an illegal action"
@@ -442,7 +442,7 @@ def decide(
     """Decide many games, most of them in one call of compiled code.
 
     Args:
-        records: STATE[n], sound ones.
+        records: STATE[n], valid ones.
         rules: their rules, for which `supports` is true.
         nodes: the most positions to search for each.
         pruning: as for `ClassSearch`.
@@ -452,7 +452,7 @@ def decide(
         The verdicts as str[n], and the nodes searched as int64[n].
 
     Raises:
-        ValueError: the search does not know the rules, or `nodes` is no positive whole number.
+        ValueError: the search does not know the rules, or `nodes` is not a positive whole number.
     """
     _check_rules(rules)
     nodes = check_whole_number("nodes", nodes, 1)

@@ -10,7 +10,7 @@ import numpy as np
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.mixer import mix
 
-# Slots in use at most; fuller tables are smaller, but a search for a free slot gets long.
+# The largest share of slots in use. A fuller table would take less memory, but finding a free slot takes longer.
 MAX_LOAD = 0.75
 SLOT_BYTES = 8
 
@@ -25,7 +25,7 @@ def slot_of(key: np.uint64, n_slots: int) -> np.int64:
 
 @kernel
 def insert(table: np.ndarray, key: np.uint64) -> bool:
-    """Add a key; whether it is new. table: uint64[n_slots], with a free slot."""
+    """Add a key; return whether it is new. table: uint64[n_slots], with a free slot."""
     slot = int(slot_of(key, len(table)))
     while table[slot] != 0:
         if table[slot] == key:
@@ -49,12 +49,12 @@ def capacity(table: np.ndarray) -> int:
 
 
 def grown(table: np.ndarray, max_bytes: int, factor: int = 4) -> np.ndarray | None:
-    """A larger table with the same keys; None if both do not fit into `max_bytes`.
+    """A larger table with the same keys; None if the two tables do not fit into `max_bytes`.
 
     Args:
         table: uint64[n_slots], left as it is.
         max_bytes: memory for both tables together.
-        factor: how many times as many slots, if there is room.
+        factor: how many times as many slots the larger one has, if there is room.
     """
     n_slots = min(factor * len(table), max_bytes // SLOT_BYTES - len(table))
     if n_slots < 2 * len(table):

@@ -1,13 +1,13 @@
 """Any-tail moves: where any tail of a column may be moved, it does not matter on which card a run lies.
 
 Where any tail may move, runs change hosts freely. Two positions that differ only in which host of a rank
-carries which run are won or lost together, whatever the build rule, so they count as one: a position is
-known from which cards are face down, which are heads, on the floor or built, in the talon and up.
+carries which run are won or lost together, whatever the build rule, so they count as one. Such a position is
+determined by which cards are face down, heads, on the floor, built, in the talon, and on the foundations.
 
-Proof. Call moves from host to host free and count all others. What free moves can do between two ranks is in
-`BETWEEN_RANKS`, and does not depend on what lies where at first (a test tries all cases). So each counted
-move that one arrangement allows, a run with whatever lies on it to a host, to a gap or to its foundation,
-the others allow too after free moves, and it leads to positions that again differ only in arrangement. By
+Proof. Call moves from host to host free, and count all others. What free moves can do between two ranks is in
+`BETWEEN_RANKS`, and does not depend on what lies where at first (a test tries all cases). Consider a counted move that
+one arrangement allows: a run, with whatever lies on it, to a host, to a gap or to its foundation. The other
+arrangements allow it too after free moves, and it leads to positions that again differ only in arrangement. By
 induction all need the same number of counted moves to a win.
 """
 
@@ -41,7 +41,7 @@ from klondike_env.solver.columns.reach import reach_later, reach_now, take_from_
 
 
 class Free(NamedTuple):
-    """Sets of cards that moves between hosts make free to move, or to be built on."""
+    """What moves between hosts can make possible, as sets of cards."""
 
     uncovered: int  # the column cards that can be uncovered
     landing: int  # all cards that could land on a column card
@@ -49,7 +49,7 @@ class Free(NamedTuple):
 
 @kernel
 def find_free(words: np.ndarray, build: int) -> Free:
-    """What moves between hosts can make free."""
+    """What moves between hosts can make possible."""
     face_up = words[FACE_UP]
     built = face_up & ~(words[HEADS] | words[FLOOR])
     uncovered, landing = face_up & ONE_RANK, 0
@@ -102,7 +102,7 @@ def worth_parking(words: np.ndarray, built: int, movable: int, build: int) -> in
 
 @kernel
 def push(bits: int, target: int, moves: np.ndarray, top: int) -> int:
-    """Push a move to `target` for each card of a set on the stack of moves; return its new top."""
+    """Push on the stack a move to `target` for each card of a set; return the new top."""
     while bits != 0:
         bit = lowest_bit(bits)
         bits ^= bit
@@ -132,7 +132,7 @@ class Targets(NamedTuple):
 
 @kernel
 def push_talon(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
-    """Push the moves of talon cards on the stack, the first place last, to be tried first; return its new top."""
+    """Push on the stack the moves of talon cards, the first place last, to be tried first; return the new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
@@ -144,7 +144,7 @@ def push_talon(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarr
 
 @kernel
 def push_any_tail(words: np.ndarray, free: Free, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
-    """Push all moves that may be needed on the stack, the most promising last; return its new top."""
+    """Push on the stack all moves that may be needed, the most promising last; return the new top."""
     heads, floor, wanted, landing = words[HEADS], words[FLOOR], words[NEXT], free.landing
     built = words[FACE_UP] & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0

@@ -10,7 +10,7 @@ these hosts fits in a table of 256 entries for each build rule:
 - a host can be uncovered if the built cards can all lie on the other hosts;
 - a card can land if it and the built cards can all lie on the hosts.
 
-That the moves really exist, whatever lies where at first, is tested for all entries.
+A test checks for every entry that the moves exist, however the cards lie at first.
 """
 
 from __future__ import annotations

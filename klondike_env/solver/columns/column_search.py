@@ -34,8 +34,8 @@ __all__ = ["ALL", "ColumnPruning", "ColumnSearch"]
 _FIRST_FRAMES, _FIRST_MOVES, _FIRST_SLOTS = 1 << 8, 1 << 12, 1 << 12
 _ARRAY_THAT_IS = {FRAMES_FULL: "frames", MOVES_FULL: "moves", SLOTS_FULL: "slots"}
 
-# The main search pauses after so many nodes, and each later time after four times as many. In every pause short
-# attempts try the moves in other orders, which find many wins after far fewer nodes.
+# The main search pauses after _FIRST_STRETCH nodes, and each stretch after that is four times as long. In every pause
+# short attempts try the moves in other orders, which find many wins after far fewer nodes.
 _FIRST_STRETCH, _STRETCH_FACTOR = 4_000, 4
 _ATTEMPTS, _ATTEMPT_SHARE, _SHORTEST_ATTEMPT = 8, 16, 500
 _ATTEMPT_MEMORY = 8  # an attempt may use an eighth of the memory
@@ -68,7 +68,7 @@ class _DepthFirst:
         return int(self.buffers.control["nodes"][0])
 
     def run(self, nodes: int) -> int:
-        """Go on for at most so many nodes: the index of a verdict, or the status of a full array without memory."""
+        """Search at most `nodes` more nodes; return the status, that of a full array only if it cannot grow."""
         self.buffers.control["limit"] = self.nodes + nodes
         while True:
             status = search(self.buffers)
@@ -76,7 +76,7 @@ class _DepthFirst:
                 return status
 
     def _grow(self, name: str) -> bool:
-        """Double the array that is full, if the memory allows the old and the new one together; whether it does."""
+        """Double the array that is full, if memory allows the old and the new one together; return whether it does."""
         buffers = self.buffers
         full: np.ndarray = getattr(buffers, name)
         in_use = buffers.frames.nbytes + buffers.moves.nbytes + buffers.slots.nbytes
@@ -92,7 +92,7 @@ class _DepthFirst:
         return True
 
     def line(self) -> list[int]:
-        """The moves from the start to the present position."""
+        """The moves from the start to the current position."""
         depth = int(self.buffers.control["depth"][0])
         return self.buffers.frames[1 : depth + 1, MOVE].tolist()
 
@@ -105,12 +105,12 @@ class ColumnSearch:
             moves and steps are not.
         rules: the rules of its game; all are supported.
         pruning: the ways to search fewer positions.
-        max_bytes: memory for the positions searched and the line now tried; at the default some 25 million
-            positions.
+        max_bytes: memory for the positions searched and the line being tried; the default is enough for some 25
+            million positions.
 
     Attributes:
         nodes: positions searched so far.
-        exhausted: whether the memory is used up, so that going on is of no use.
+        exhausted: whether the memory is used up, so that the search cannot go on.
 
     Raises:
         ValueError: the record is not possible under the rules, or does not show all cards.
@@ -138,7 +138,7 @@ class ColumnSearch:
         self._words = words if self._game.by_columns else words[:N_WORDS]
 
     def _take_turns(self) -> Iterator[tuple[_DepthFirst, int]]:
-        """The searches whose turn it is, and for how many nodes."""
+        """Take turns: the search that is next, and for how many nodes; forever."""
         main = _DepthFirst(self._words, self._cards, self._game, self._max_bytes - self._max_bytes // _ATTEMPT_MEMORY)
         stretch, shuffle = _FIRST_STRETCH, 0
         while True:
@@ -151,13 +151,13 @@ class ColumnSearch:
             stretch *= _STRETCH_FACTOR
 
     def run(self, nodes: int) -> str:
-        """Go on for at most so many more nodes.
+        """Search at most `nodes` more nodes.
 
         Returns:
-            "solved", "unsolvable", or "undecided" if more can be done, unless `exhausted`.
+            "solved" or "unsolvable"; "undecided" if there is more to do, or if `exhausted`.
 
         Raises:
-            ValueError: `nodes` is no positive whole number.
+            ValueError: `nodes` is not a positive whole number.
         """
         left = check_whole_number("nodes", nodes, 1)
         while left > 0 and self._status == UNDECIDED_INDEX and not self.exhausted:

@@ -32,8 +32,8 @@ from klondike_env.solver.columns.safe import NONE, safe_card
 from klondike_env.solver.columns.whole_runs import last_cards, play_whole_run, push_whole_runs
 from klondike_env.solver.verdicts import SOLVED_INDEX, UNDECIDED_INDEX, UNSOLVABLE_INDEX
 
-# How the kernel ends: with the index of a verdict (undecided: it has come to its limit), or as an array is full; then
-# the caller gives a larger one with the same contents.
+# How the kernel ends: with the index of a verdict (undecided: the limit is reached), or because an array is full. Then
+# the caller passes a larger one with the same contents.
 FRAMES_FULL, MOVES_FULL, SLOTS_FULL = range(UNDECIDED_INDEX + 1, UNDECIDED_INDEX + 4)
 
 # Moves of one position: at most three for a talon card, four for a card elsewhere.
@@ -44,7 +44,7 @@ _SMALL_DEPTH, _SMALL_MOVES = 1 << 9, 1 << 14
 # How far a search has come.
 CONTROL = np.dtype(
     [
-        ("depth", np.int64),  # the frame of the position now tried; -1 before the start and after the end
+        ("depth", np.int64),  # of the current frame; -1 before the start and after the end
         ("top", np.int64),  # moves on the stack
         ("nodes", np.int64),  # positions searched
         ("entered", np.int64),  # slots in use
@@ -58,7 +58,7 @@ CONTROL = np.dtype(
 class Buffers(NamedTuple):
     """The arrays of a search and its rules, for kernels."""
 
-    frames: np.ndarray  # int64[m, words], the positions of the line now tried, the start first
+    frames: np.ndarray  # int64[m, words], the positions of the line being tried, the start first
     moves: np.ndarray  # int64[k], the stack of the moves not yet tried
     slots: np.ndarray  # uint64[a power of two], the positions searched
     control: np.ndarray  # CONTROL[1]
@@ -67,7 +67,7 @@ class Buffers(NamedTuple):
 
     @classmethod
     def of(cls, nodes: int, rules: Rules) -> Buffers:
-        """Buffers for searches of at most so many nodes each, by `quick_verdict`."""
+        """Buffers for searches of at most `nodes` nodes each, by `quick_verdict`."""
         game = make_game(rules.params(), ALL)
         n_words = N_WORDS + N_COLUMNS if game.by_columns else N_WORDS
         control = np.zeros(1, dtype=CONTROL)
@@ -84,7 +84,7 @@ class Buffers(NamedTuple):
 
 @kernel
 def mix_up(moves: np.ndarray, start: int, top: int, bits: np.uint64) -> None:
-    """Change the order of the most promising moves: each may change places with the next. bits: random ones."""
+    """Vary the order of the most promising moves: each may change places with the next. bits: random bits."""
     for k in range(top - 1, start, -1):
         if bits & np.uint64(1):
             moves[k], moves[k - 1] = moves[k - 1], moves[k]
@@ -93,9 +93,9 @@ def mix_up(moves: np.ndarray, start: int, top: int, bits: np.uint64) -> None:
 
 @kernel
 def visit(buffers: Buffers) -> None:
-    """Search the position in the frame after the present one and make it the present one, unless it is old.
+    """Make the next frame the current one and push the moves from it, unless its position was searched before.
 
-    A position with a safe move has no other, and is not entered.
+    From a position with a safe move no other move is tried, and the position is not entered.
     """
     moves, control, cards, game = buffers.moves, buffers.control, buffers.cards, buffers.game
     depth, top = int(control[0]["depth"]) + 1, int(control[0]["top"])
@@ -126,7 +126,7 @@ def visit(buffers: Buffers) -> None:
 
 @kernel
 def follow(move: int, depth: int, buffers: Buffers) -> None:
-    """Write the position after a move into the frame after that at `depth`."""
+    """Write the position after a move from frame `depth` into the next frame."""
     frames, game = buffers.frames, buffers.game
     for word in range(frames.shape[1]):
         frames[depth + 1, word] = frames[depth, word]
@@ -139,7 +139,7 @@ def follow(move: int, depth: int, buffers: Buffers) -> None:
 
 @kernel
 def search(buffers: Buffers) -> int:
-    """Go on until the search is decided, its limit is reached, or room is lacking; how it ends."""
+    """Search until the position is decided, the limit is reached or an array is full; return which."""
     frames, moves, control = buffers.frames, buffers.moves, buffers.control
     if control[0]["nodes"] == 0:
         visit(buffers)
@@ -166,7 +166,7 @@ def search(buffers: Buffers) -> int:
 
 @kernel
 def begin(control: np.ndarray, redeals: int) -> None:
-    """Prepare the search from a position in the first frame, of so many redeals or ENOUGH. The limit stays."""
+    """Prepare the search from a position in the first frame. redeals: those left there, or ENOUGH. The limit stays."""
     control[0]["depth"] = -1
     control[0]["top"] = 0
     control[0]["nodes"] = 0
@@ -186,7 +186,7 @@ def bit_length(number: int) -> int:
 
 @kernel
 def quick_verdict(states: np.ndarray, i: int, rules: RuleParams, buffers: Buffers) -> int:
-    """Search from a sound record within the limit of `Buffers.of`: the index of the verdict."""
+    """Search from a valid record within the limit of `Buffers.of`; return the index of the verdict."""
     words = buffers.frames[0]
     read_words(states, i, words, buffers.cards, rules)
     settle_talon(words, rules.draw_count)

@@ -1,14 +1,14 @@
 """The positions searched, and how late in the talon each was reached.
 
 Of two positions that differ only in that, the earlier one can do all that the later one can, after some
-draws and redeals. So a position need be searched only if it was not searched before, or only later.
+draws and redeals. So a position is searched only if it was not reached before, or only later in the talon.
 
 A position is entered under a key of 64 bits, a hash of its words. The lowest `late_bits` of the key are
 replaced by its lateness: one bit with unlimited redeals, five with a single pass, ten at most. A solvable
-game can be called unsolvable only if on each winning line a position is taken for another one. For a line
-of 200 positions among 10**8 searched ones that has a probability below 200 * 10**8 / 2**63 = 2.2e-9 with unlimited
-redeals, 3.5e-8 with a single pass, and 1.1e-6 with 20 redeals or more; the 25 million positions that fit
-into 500 MB make that 2.8e-7.
+game can be called unsolvable only if the keys of two positions collide on every winning line. For a line
+of 200 positions among 10**8 searched ones the probability of that is below 200 * 10**8 / 2**63 = 2.2e-9 with unlimited
+redeals, 3.5e-8 with a single pass, and 1.1e-6 with 20 redeals or more. Only 25 million positions fit into 500 MB, which
+lowers the last figure to 2.8e-7.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from klondike_env.solver.columns.reach import is_pure, waste_places
 OLD, EARLIER, NEW = range(3)
 
 ON_TIME = 1  # the least lateness, so that no slot in use is 0
-_PASS = TALON_SIZE + 1  # wastes of a pass
-_REDEAL = 1 << 5  # wastes and redeals as one number; a waste needs five bits
-_LIMITED = 1 << 10  # above all wastes where redeals are enough
+_PASS = TALON_SIZE + 1  # how many sizes the waste can have in a pass
+_REDEAL = 1 << 5  # waste size and redeals as one number; a waste size needs five bits
+_LIMITED = 1 << 10  # above all waste sizes, which stand alone where there are enough redeals
 _DEPTHS_SHIFT, _WASTE_SHIFT = TALON_SIZE, np.uint64(48)
 
 
@@ -50,10 +50,10 @@ def latest(redeals: int) -> int:
 def lateness(words: np.ndarray, first_redeals: int, game: Game) -> int:
     """How late a position is, in a game that started with so many redeals.
 
-    It is ON_TIME where the key tells it instead.
+    It is ON_TIME where waste and redeals are part of the key instead.
 
-    Without enough redeals, any later waste of the pass can be made by drawing if the waste is pure, and so
-    can any pure waste of later passes.
+    Without enough redeals, drawing from a pure waste can make any later waste of the pass, and any pure waste of later
+    passes.
     """
     if words[REDEALS] == ENOUGH or not game.earliest or not is_pure(words, game.draw_count):
         return ON_TIME
@@ -80,7 +80,7 @@ def key_of(words: np.ndarray, late: int, game: Game) -> np.uint64:
 
 @kernel
 def enter(slots: np.ndarray, key: np.uint64, late: int, late_bits: int) -> int:
-    """Enter a position: OLD if it was there and not later, EARLIER if it was there but later, or NEW.
+    """Enter a position; return OLD if it was there and no later, EARLIER if it was there but later, else NEW.
 
     slots: uint64[a power of two], at least one of them 0, which means free.
     """

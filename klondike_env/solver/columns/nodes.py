@@ -1,6 +1,6 @@
 """The nodes of the search: positions of a few words each, made from a record.
 
-What stays as it is during a search is in the `Game` and in `cards`.
+What does not change during a search is in `Game` and in `cards`.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from klondike_env.solver.columns.card_numbering import ALL_CARDS, KINGS, NUMBERS
 (
     FACE_UP,  # the set of face-up column cards
     HEADS,  # those that lie on a face-down card
-    FLOOR,  # those that lie on nothing; all others are built, each on a card one rank higher
+    FLOOR,  # those that lie on no card; all others are built, each on a card one rank higher
     NEXT,  # for each suit the card that its foundation takes next
     DEPTHS,  # face-down cards of each column, three bits a column
     TALON_CARDS,  # the set of cards in the talon
-    PLACES,  # their places in the talon of the start, 0 to 23, as bits
+    PLACES,  # the places that they had in the talon at the start, 0 to 23, as bits
     BORDER,  # the waste is the part of the talon whose places are below this one
     REDEALS,  # redeals left, or ENOUGH
     MOVE,  # the move that led here
-    LINK,  # left to the search: depth-first, where the moves from here begin on its stack; a beam, the node before
+    LINK,  # for the search: depth-first, where the moves from here begin on its stack; in a beam, the node before
     N_WORDS,
 ) = range(12)
 COLUMNS = N_WORDS  # the set of face-up cards of each column
 
-ENOUGH = 255  # at least as many redeals as talon cards; as each of these needs one at most, there is no limit
+ENOUGH = 255  # at least as many redeals as talon cards: as good as unlimited, since each card needs one at most
 
 # A move is `8 * card + target`, with the card's number of klondike_env.solver.columns.card_numbering. Its target is the
 # destination of klondike_env.engine.actions, or ONTO_ANY where it makes no difference which card is built on.
 TARGETS = 8
 ONTO_ANY = ONTO_SUIT
 
-# Rows of `cards: int64 of CARDS_SHAPE`, which stays as it is during a search; by number of the card except the last.
+# Rows of `cards: int64 of CARDS_SHAPE`, which does not change during a search; by number of the card except the last.
 (
     PLACE,  # its place in the talon
     COLUMN,  # the column where it lay at the start

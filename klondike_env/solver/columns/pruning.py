@@ -1,4 +1,4 @@
-"""How the column search searches fewer positions, and the rules of a game as its kernels take them."""
+"""How the column search searches fewer positions; and the rules of a game, as its kernels need them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from klondike_env.solver.columns.nodes import Game, gap_cards
 class ColumnPruning(IntFlag):
     """Ways of the column search to search fewer positions. None can change a verdict; each can be switched off.
 
-    For all of them: some shortest winning line, counted in moves other than draws and exchanges of runs, begins with a
-    move that is kept, and what follows it is again such a line. So a search that searches every position it is led to
-    finds a win if there is one.
+    One argument holds for all of them. Count the moves of a line other than draws and exchanges of runs. From every
+    position that can be won, some winning line that is shortest by this count begins with a move that is kept, and the
+    rest of it is such a line again. So a search that follows all kept moves finds a win if there is one.
     """
 
     SAFE = 1
@@ -22,30 +22,28 @@ class ColumnPruning(IntFlag):
     All rules; from the talon only where that changes nothing for its other cards.
     """
     EARLIEST = 2
-    """Of two positions that differ only in how far the talon is used up the earlier one is enough, see
-    `klondike_env.solver.columns.earliest`.
+    """Of two positions that differ only in how far the talon is used up, only the earlier one is searched.
 
-    All rules; without effect where redeals are enough.
+    See `klondike_env.solver.columns.earliest`. All rules; no effect where there are enough redeals.
     """
     LATE_GAPS = 4
     """A run without a card under it is moved onto a card only if there is no gap and one could be filled.
 
-    Proof: take the first other move of a winning line. The moves of such runs before it have only covered hosts and
-    made more gaps. So it can come first, and they are as possible after it as before. All rules.
+    Proof: take the first move of another kind in a winning line. The moves of such runs before it have only covered
+    hosts and made more gaps. So it can come first, and they are as possible after it as before. All rules.
     """
     LATE_PARKING = 8
-    """A built card is moved to a gap only if that lets another movable card land on what it leaves, or frees one that
-    its foundation takes.
+    """A built card is moved to a gap (*parked*) only if that makes another move possible at once.
 
-    Proof: until a move needs that it can wait, for all it does is to use up a gap. One such move is enough to open a
-    rank, so if several together open it, one of them does alone. Only with EXCHANGES, where the card can be moved later
-    from wherever its run lies by then.
+    That is: another movable card can then land on what it leaves, or a card that its foundation takes is free. Proof:
+    until a move needs it, parking can wait, for all it does is use up a gap. If several such moves together make that
+    other move possible, one of them alone does. Only with EXCHANGES, where the card can be parked later from wherever
+    its run lies by then.
     """
     EXCHANGES = 16
-    """Positions that differ only in which host carries which run count as one, see
-    `klondike_env.solver.columns.any_tail`.
+    """Positions that differ only in which host carries which run count as one.
 
-    Any build rule, but only where any tail may be moved.
+    See `klondike_env.solver.columns.any_tail`. Any build rule, but only where any tail may be moved.
     """
 
 

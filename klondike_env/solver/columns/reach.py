@@ -1,10 +1,10 @@
 """The talon in a search: the cards that drawing and redealing bring to the top of the waste, without single draws.
 
-What drawing does is told by `klondike_env.engine.talon`, whose places have no gaps; here a card keeps the place that it
-had in the talon of the start.
+`klondike_env.engine.talon` says what drawing does. Its places have no gaps; here a card keeps the place that it had in
+the talon at the start.
 
-Playing a card of the talon leaves the cards before it as the waste. With enough redeals a *pure* waste, one that whole
-draws from the start of a pass make, may be turned over at once. So it is as good as none.
+Playing a card of the talon leaves the cards before it as the waste. A waste is *pure* if whole draws from the start of
+a pass make it. With enough redeals a pure waste may be turned over at once, so it is as good as an empty one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from klondike_env.solver.columns.nodes import BORDER, ENOUGH, PLACE, PLACES, RED
 
 @kernel
 def drawn_last(stock: int, draw_count: int) -> int:
-    """The places of a stock that drawing to its end brings to the top of the waste."""
+    """The places of a stock whose cards come to the top of the waste while it is drawn to its end."""
     if draw_count == 1:
         return stock
     stops, reached = draw_stops(count_cards(stock), 0, draw_count), 0
@@ -51,14 +51,14 @@ def waste_places(words: np.ndarray) -> int:
 
 @kernel
 def reach_now(words: np.ndarray, draw_count: int) -> int:
-    """The places that can be on top of the waste before the next redeal."""
+    """The places whose cards can be on top of the waste before the next redeal."""
     waste = waste_places(words)
     return highest_bit(waste) | drawn_last(words[PLACES] ^ waste, draw_count)
 
 
 @kernel
 def reach_later(words: np.ndarray, draw_count: int) -> int:
-    """The places that can be on top of the waste after a redeal; none if no redeal is left."""
+    """The places whose cards can be on top of the waste after a redeal; none if no redeal is left."""
     return drawn_last(words[PLACES], draw_count) if words[REDEALS] > 0 else 0
 
 
@@ -70,7 +70,7 @@ def is_pure(words: np.ndarray, draw_count: int) -> bool:
 
 @kernel
 def settle_talon(words: np.ndarray, draw_count: int) -> None:
-    """Turn a talon into the one that stands for all that are equally good."""
+    """Replace a talon by the one that stands for all equally good ones."""
     if words[REDEALS] >= count_cards(words[PLACES]):
         words[REDEALS] = ENOUGH
         if is_pure(words, draw_count):

@@ -23,7 +23,7 @@ class Replay:
     Args:
         record: the STATE record that it starts from.
         rules: the rules of the game.
-        by_columns: whether moves name the card that they lead onto.
+        by_columns: whether a move names the card that it leads onto.
 
     Attributes:
         actions: the ids of the actions played so far.
@@ -66,7 +66,7 @@ class Replay:
             self._arrange(hosts, start, lambda built: built[place] == _NOTHING)
 
     def _free_host(self, card: int) -> int:
-        """Make a card free on which another may be laid; return it."""
+        """Uncover a card that `card` may lie on; return it."""
         hosts, start = self._hosts(rank_of(card) + 1)
 
         def free(built: Arrangement) -> list[int]:
@@ -114,7 +114,7 @@ class Replay:
         return found
 
     def _act(self, card: int, destination: int) -> None:
-        """Make one action that is legal as the cards lie."""
+        """Play one action, which is legal as the cards lie now."""
         self.actions.append(card * N_DESTINATIONS + destination)
         run = self._take(card)
         if destination == TO_GAP:

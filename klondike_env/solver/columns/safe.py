@@ -1,10 +1,11 @@
 """Moves to the foundations that cannot lose a win, so that no other move need be tried.
 
-Call followers of a card: one rank lower all suits that may lie on it, another rank lower all suits that may
-lie on these, and so on; without worrying back only those of them that are not on the foundations yet. A card
-is safe to go up if each of its followers is up or next on its foundation. For then take any winning line
-and change it: the card goes up first, and whenever the line moves a follower, that goes up instead and
-stays there. Only followers ever lie on followers, so all else can be played as before, and the line does
+The *followers* of a card are the cards one rank lower that may lie on it, the cards another rank lower that may lie on
+these, and so on; without worrying back, only those of them that are not up yet. A card is safe if each of its followers
+is up or is what its foundation takes next.
+
+Proof: take any winning line and change it. The card goes up first, and whenever the line moves a follower, that goes up
+instead and stays there. Only followers ever lie on followers, so all else can be played as before, and the line does
 not get longer. Whatever lay on a moved follower is a follower too and goes up before it.
 
 For alternating colours this is the rule of Blake and Gent (The Winnability of Klondike Solitaire and Many
@@ -23,13 +24,13 @@ from klondike_env.solver.columns.nodes import ENOUGH, FACE_UP, NEXT, PLACE, PLAC
 from klondike_env.solver.columns.reach import highest_bit, is_pure, waste_places
 
 NONE = -1
-# Lower ranks add no condition: a follower there has a higher card of its suit that must be up or next, so it is up.
+# Lower ranks add no condition: for each follower there, a higher card of its suit must be up or next, so it is up.
 _RANKS_OF_FOLLOWERS = 2
 
 
 @kernel
 def up_or_next(words: np.ndarray) -> int:
-    """The cards on the foundations and those that these take next."""
+    """The cards on the foundations, and those that the foundations take next."""
     cards = words[NEXT] | (words[NEXT] >> N_SUITS)
     cards |= cards >> (2 * N_SUITS)
     cards |= cards >> (4 * N_SUITS)
@@ -66,9 +67,9 @@ def safe_of(candidates: int, words: np.ndarray, game: Game) -> int:
 def detachable(words: np.ndarray, candidates: int, cards: np.ndarray, game: Game) -> int:
     """Those of a set of talon cards that can be taken now without changing when others can be taken.
 
-    With enough redeals that is each card at draw 1, and at other draws the last card while the waste is
-    pure, for the groups before it stay. With fewer it is the waste's top, which is in the way of those
-    below, unless a redeal is left that would form other groups.
+    With enough redeals that is every card at draw 1. At other draw counts it is the last card, while the waste is pure:
+    the groups before it stay as they are. With fewer redeals it is the waste's top, which blocks the cards below it,
+    unless a redeal is left in which the cards would fall into other groups.
     """
     if words[REDEALS] == ENOUGH and game.draw_count == 1:
         return candidates
@@ -86,7 +87,7 @@ def detachable(words: np.ndarray, candidates: int, cards: np.ndarray, game: Game
 
 @kernel
 def safe_card(words: np.ndarray, uncovered: int, cards: np.ndarray, game: Game) -> int:
-    """The number of a card that can and may safely go up, or NONE. uncovered: the set of column cards that are free."""
+    """The number of a card that can go up and is safe, or NONE. uncovered: the set of column cards that can go up."""
     number = safe_of(words[NEXT] & words[FACE_UP] & uncovered, words, game)
     wanted = words[NEXT] & words[TALON_CARDS]
     if number == NONE and wanted != 0:

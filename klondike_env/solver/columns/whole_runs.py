@@ -1,7 +1,7 @@
 """Whole-run moves: the columns are told apart, as they must be where not every tail of a column may be moved.
 
-The face-up cards of a column have consecutive ranks, so the set of them tells how they lie: the first is
-the highest, the last the lowest, and a run laid on a column makes one set of two.
+The face-up cards of a column have consecutive ranks, so the set of them says how they lie: the first is the highest,
+the last the lowest. A run laid on a column makes one set of two.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def last_cards(words: np.ndarray) -> int:
 
 @kernel
 def column_of(words: np.ndarray, cards: int) -> int:
-    """The first column that holds one of a set of cards, or the first empty one for the empty set."""
+    """The first column that holds one of a set of cards; for the empty set, the first empty column."""
     column = 0
     while (words[COLUMNS + column] & cards) == 0 and (cards != 0 or words[COLUMNS + column] != 0):
         column += 1
@@ -90,7 +90,7 @@ def play_whole_run(words: np.ndarray, move: int, cards: np.ndarray, draw_count: 
 
 @kernel
 def push_onto(bits: int, lasts: int, build: int, moves: np.ndarray, top: int) -> int:
-    """Push the moves of a set of cards onto the last cards of columns on the stack of moves; return its new top."""
+    """Push on the stack the moves that build a set of cards on the last cards of columns; return the new top."""
     while bits != 0:
         bit = lowest_bit(bits)
         bits ^= bit
@@ -115,7 +115,7 @@ class Targets(NamedTuple):
 
 @kernel
 def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.ndarray, top: int) -> int:
-    """Push the moves of talon cards on the stack, the first place last, to be tried first; return its new top."""
+    """Push on the stack the moves of talon cards, the first place last, to be tried first; return the new top."""
     for place in range(TALON_SIZE - 1 if places != 0 else -1, -1, -1):
         if (places >> place) & 1:
             bit = 1 << cards[CARD_AT, place]
@@ -127,7 +127,7 @@ def push_talon_onto(places: int, targets: Targets, cards: np.ndarray, moves: np.
 
 @kernel
 def push_whole_runs(words: np.ndarray, lasts: int, cards: np.ndarray, game: Game, moves: np.ndarray, top: int) -> int:
-    """Push all moves that may be needed on the stack, the most promising last; return its new top."""
+    """Push on the stack all moves that may be needed, the most promising last; return the new top."""
     heads, floor, wanted = words[HEADS], words[FLOOR], words[NEXT]
     tails = (lasts if game.whole_runs else words[FACE_UP]) & ~(heads | floor)
     tops = foundation_tops(words) if game.worry_back else 0

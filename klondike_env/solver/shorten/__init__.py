@@ -1,4 +1,4 @@
-"""Short lines: what `solve` finds wins, `shorten` looks for a line with few moves.
+"""Short lines: `solve` finds any line that wins, `shorten` looks for one with few moves.
 
 Read steps (what a move costs, and the fewest moves that a position still needs), beam (a search that keeps the most
 promising positions), best_first (A*, which proves that no line is shorter), and shortening (`shorten` itself).

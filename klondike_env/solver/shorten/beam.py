@@ -1,9 +1,9 @@
 """A beam search for short lines: of the positions that cost the same, only the most promising are kept.
 
-Positions are tried in the order of their cost. Of all that cost the same only so many are kept, by a score; and always
-that of the line known before, so that its neighbourhood is searched. Positions that cannot lead to a line shorter than
-the known one, by their `least_cost`, are dropped. So a search that has dropped no other position proves that no line is
-shorter.
+The cost of a position is the number of moves and draws that led to it, and positions are tried in that order. Of all
+with the same cost only the `width` best by a score are kept. The position on the line known before is always kept too,
+so that its neighbourhood is searched. By their `least_cost`, some positions cannot lead to a line shorter than the
+known one, and are left out. A search that drops no other position proves that no line is shorter.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from klondike_env.solver.columns.card_numbering import ALL_ON_FOUNDATIONS
 from klondike_env.solver.columns.depth_first import MOST_MOVES
 from klondike_env.solver.columns.earliest import OLD, enter
 from klondike_env.solver.columns.nodes import COLUMNS, DEPTHS, LINK, MOVE, NEXT
-from klondike_env.solver.shorten.steps import MOST_COST, Fixed, exact_key, least_cost, push_steps, step
+from klondike_env.solver.shorten.steps import MAX_MOVE_COST, Fixed, exact_key, least_cost, push_steps, step
 
-# A slot of the positions met has so many bits for what they cost; no line costs more than all of them.
+# The bits of a slot that hold the cost of a position, and the highest cost of a line that they allow.
 COST_BITS = 12
-MOST_WORTH = (1 << COST_BITS) - 2
+MAX_LINE_COST = (1 << COST_BITS) - 2
 
 _N_WORDS = COLUMNS + N_COLUMNS
-_LAYERS = MOST_COST + 1  # those that moves from one of them lead to, and itself
+_LAYERS = MAX_MOVE_COST + 1  # the current one, and those that moves from it lead to
 _SLOTS_PER_POSITION = 8
 _MOST_SLOTS = 1 << 24
 _TIE_BITS = 8
@@ -47,12 +47,12 @@ ORIGIN = np.dtype([("node", np.int64), ("move", np.int64)])
 
 
 class Beam(NamedTuple):
-    """The arrays of a search; layers follow each other in a ring, by cost."""
+    """The arrays of a search. A layer holds the positions of one cost; layers follow each other in a ring, by cost."""
 
     layers: np.ndarray  # int64[50, width, 18], the positions of each layer, not in order
     heaps: np.ndarray  # int64[50, width], their indices as a heap, the worst first
     scores: np.ndarray  # int64[50, width], their scores, less is better
-    counts: np.ndarray  # int64[50], how many there are
+    counts: np.ndarray  # int64[50], how many positions there are
     origins: np.ndarray  # ORIGIN[n], for each node the one before, -1 at the start, and the move between
     slots: np.ndarray  # uint64[a power of two], the positions met
     control: np.ndarray  # CONTROL[1]
@@ -62,7 +62,7 @@ class Beam(NamedTuple):
 
 @kernel
 def lift_worst(heap: np.ndarray, scores: np.ndarray) -> None:
-    """Bring a heap in order whose last index is new."""
+    """Restore the order of a heap whose last index is new."""
     place, index = len(heap) - 1, heap[-1]
     while place > 0 and scores[heap[(place - 1) // 2]] < scores[index]:
         heap[place] = heap[(place - 1) // 2]
@@ -72,7 +72,7 @@ def lift_worst(heap: np.ndarray, scores: np.ndarray) -> None:
 
 @kernel
 def sink_first(heap: np.ndarray, scores: np.ndarray) -> None:
-    """Bring a heap in order whose first index has a new score."""
+    """Restore the order of a heap whose first index has a new score."""
     place, child, index = 0, 1, heap[0]
     while child < len(heap):
         if child + 1 < len(heap) and scores[heap[child + 1]] > scores[heap[child]]:
@@ -86,7 +86,7 @@ def sink_first(heap: np.ndarray, scores: np.ndarray) -> None:
 
 @kernel
 def score_of(words: np.ndarray, least: int, key: np.uint64) -> int:
-    """How unpromising a position is: its least cost, plus its face-down cards; of equal ones chance decides."""
+    """How unpromising a position is: its least cost, plus its face-down cards; bits of its key break ties."""
     score = least
     for column in range(N_COLUMNS):
         score += (words[DEPTHS] >> (3 * column)) & 7
@@ -118,7 +118,7 @@ def keep(beam: Beam, layer: int, score: int) -> None:
 
 @kernel
 def meet(beam: Beam, cost: int, node: int, move: int, fixed: Fixed) -> None:
-    """Record the position in `beam.words`, to which a move led, if it is a win or may be of use."""
+    """Record the position in `beam.words`, to which a move led, if it is a win or may lead to a shorter line."""
     words, control = beam.words, beam.control
     if cost >= control[0]["best"]:
         return

@@ -1,8 +1,9 @@
 """A* over exact positions: the shortest line, as far as memory and time allow.
 
-Positions are tried in the order of their cost so far plus `klondike_env.solver.shorten.steps.least_cost`; of equal ones
-the last that was met comes first. A line has the fewest moves once no open position has a lower sum than its cost. A
-position is met again if it costs less than before.
+Positions are tried in the order of their total, which is the cost so far plus
+`klondike_env.solver.shorten.steps.least_cost`; of equal ones the last that was stored comes first. A line is proved
+shortest once no open position has a lower total than its cost. A position is stored again if it is reached at a lower
+cost than before.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from klondike_env.solver.columns.nodes import (
     TALON_CARDS,
 )
 from klondike_env.solver.columns.reach import highest_bit
-from klondike_env.solver.shorten.beam import COST_BITS, MOST_WORTH
+from klondike_env.solver.shorten.beam import COST_BITS, MAX_LINE_COST
 from klondike_env.solver.shorten.steps import Fixed, exact_key, least_cost, push_steps, step
 
 # A position takes ten words: its columns, each with its face-down cards above the set of the others, the talon, what
@@ -72,7 +73,7 @@ class Open(NamedTuple):
 
 @kernel
 def pack(words: np.ndarray, packed: np.ndarray) -> None:
-    """Write the words of a position as eight. words: int64[18]; packed: int64[10], all but the last overwritten."""
+    """Write the words of a position as nine. words: int64[18]; packed: int64[10], all but the last overwritten."""
     for column in range(N_COLUMNS):
         packed[column] = words[COLUMNS + column] | ((words[DEPTHS] >> (3 * column)) & 7) << _CARD_BITS
     packed[_TALON] = words[PLACES] | words[BORDER] << _PLACE_BITS | words[REDEALS] << (_PLACE_BITS + _BORDER_BITS)
@@ -119,7 +120,7 @@ def origin_of(node: int, move: int, cost: int) -> int:
 
 @kernel
 def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed) -> None:
-    """Record the position in `arrays.words`, to which a move led, if it is a win or may be of use."""
+    """Record the position in `arrays.words`, to which a move led, if it is a win or may lead to a shorter line."""
     words, control = arrays.words, arrays.control
     if words[NEXT] == ALL_ON_FOUNDATIONS:
         if cost < control[0]["best"]:
@@ -136,7 +137,7 @@ def meet(arrays: Open, cost: int, total: int, node: int, move: int, fixed: Fixed
 
 @kernel
 def search_best(arrays: Open, limit: int, fixed: Fixed) -> int:
-    """Go on until `limit` positions have been tried in all: DONE, PAUSED, or FULL if no memory is left."""
+    """Search until `limit` positions have been tried in all; return DONE, PAUSED, or FULL if no memory is left."""
     control, moves, position, words = arrays.control, arrays.moves, arrays.position, arrays.words
     total = 0
     while total < control[0]["best"]:
@@ -168,7 +169,7 @@ def new_open(words: np.ndarray, fixed: Fixed, cost: int, max_bytes: int) -> Open
     arrays = Open(
         nodes=np.zeros((n, _PACKED_WORDS), dtype=np.int64),  # memory that is not written to yet is not taken
         links=np.zeros(n, dtype=np.int64),
-        tops=np.full(MOST_WORTH + 2, -1, dtype=np.int64),
+        tops=np.full(MAX_LINE_COST + 2, -1, dtype=np.int64),
         slots=np.zeros(1 << (4 * n // 3).bit_length(), dtype=np.uint64),
         control=control,
         moves=np.zeros(MOST_MOVES, dtype=np.int64),

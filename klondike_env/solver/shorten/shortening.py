@@ -1,4 +1,4 @@
-"""Making lines short: the first line that a search finds wins, but with many moves that lead nowhere."""
+"""Making lines short: the first line that a search finds wins, but many of its moves are of no use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from klondike_env.solver.columns.pruning import ColumnPruning, make_game
 from klondike_env.solver.columns.replay import Replay
 from klondike_env.solver.lengths import play_line
 from klondike_env.solver.shorten import best_first
-from klondike_env.solver.shorten.beam import MOST_WORTH, Beam, new_beam, try_layer
+from klondike_env.solver.shorten.beam import MAX_LINE_COST, Beam, new_beam, try_layer
 from klondike_env.solver.shorten.steps import BURIED_SHAPE, Fixed, exact_key, step, write_buried
 from klondike_env.solver.solve import Limits, Solution, solve
 from klondike_env.solver.verdicts import SOLVED
@@ -26,23 +26,23 @@ from klondike_env.solver.verdicts import SOLVED
 DEFAULT_SECONDS = 2.0
 
 _FIRST_WIDTH, _WIDTH_FACTOR = 10, 2
-# Where beams start, as parts of the line: some wins that are near from there are hard to find from the start.
+# Where beams start, as parts of the line: some short endings are easy to find from there and hard from the start.
 _STARTS = (0.0, 0.25, 0.5, 0.75)
 _BYTES_PER_WIDTH = 20_000  # of a beam, for a line of 120 moves
-# Before a proof is tried: what it needs is a line that is nearly as short as can be, or it stores too much.
+# The widest beam before a proof is tried: unless the line is nearly shortest by then, a proof stores too much.
 _WIDTH_BEFORE_PROOF = 640
 _STRETCH = 20_000  # positions tried between two looks at the clock
 _EASY_DEAL = 123456
 
 
 def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None = None) -> Solution:
-    """Make a winning line short: a few per cent above the fewest moves, mostly.
+    """Shorten a winning line, in most cases to within a few per cent of the fewest moves.
 
     Args:
         solution: what `solve` found, with the verdict "solved".
         minimal: whether to go on until it is proved that no line has fewer moves, or a limit is reached.
-        limits: when to stop; after two seconds by default, or after a minute if `minimal`. With a limit of nodes and
-            no other the line is always the same.
+        limits: when to stop; after two seconds by default, or after a minute if `minimal`. Without a limit of seconds
+            the line is always the same.
 
     Returns:
         The solution with a line that has no more moves than before (`Solution.moves`: card moves and draws). Its
@@ -61,7 +61,7 @@ def shorten(solution: Solution, *, minimal: bool = False, limits: Limits | None 
     search.widen(_WIDTH_BEFORE_PROOF if minimal else None)
     if minimal and not search.proved:
         search.prove()
-        search.widen()  # if memory ended before the limits
+        search.widen()  # if memory ran out before a limit was reached
     actions = search.actions()
     end, moves = play_line(record, rules, actions)
     assert end["foundation"].sum() == N_CARDS, "a short line does not win"
@@ -139,7 +139,7 @@ class Shortening:
         return self._limits.nodes or np.iinfo(np.int64).max
 
     def _without_cycles(self, line: list[int]) -> list[int]:
-        """The line without the moves between two times that it comes to the same position."""
+        """The line without the moves that lead back to a position it has visited."""
         words, kept = self._words.copy(), list[int]()
         lengths = {exact_key(words, self._fixed.game): 0}
         keys = list(lengths)
@@ -169,7 +169,7 @@ class Shortening:
         return tuple(replay.actions)
 
     def widen(self, last_width: int | None = None) -> None:
-        """Search with wider and wider beams, up to a width, as long as the limits allow; a later call goes on."""
+        """Search with wider and wider beams, up to a width, within the limits; a later call resumes there."""
         while (last_width is None or self._width <= last_width) and self._width * _BYTES_PER_WIDTH <= self._max_bytes:
             better = False
             for part in _STARTS:
@@ -180,10 +180,10 @@ class Shortening:
                 self._width *= _WIDTH_FACTOR
 
     def _search_beam(self, width: int, played: int) -> bool:
-        """Search with one beam for a shorter rest of the line after so many moves; whether there is one."""
+        """Search with one beam for a shorter way to end the line after `played` moves; return whether there is one."""
         known = self._words.copy()
         before = int(sum(step(known, move, self._fixed) for move in self._line[:played]))
-        bound = min(self._cost - before, MOST_WORTH)
+        bound = min(self._cost - before, MAX_LINE_COST)
         known[LINK] = known[MOVE] = -1
         beam = new_beam(width, bound)
         control, limit = beam.control[0], self._most_nodes - self.nodes
@@ -206,7 +206,7 @@ class Shortening:
 
     def prove(self) -> None:
         """Search until no line can be shorter than the best, or a limit is reached."""
-        bound = min(self._cost, MOST_WORTH)
+        bound = min(self._cost, MAX_LINE_COST)
         arrays = best_first.new_open(self._words, self._fixed, bound, self._max_bytes)
         control, before, status = arrays.control[0], self.nodes, best_first.PAUSED
         while status == best_first.PAUSED and not self._ended:

@@ -1,10 +1,10 @@
 """The moves of a short line, what each of them costs, and the fewest moves that a position still needs.
 
 A move is one of `klondike_env.solver.columns.whole_runs`, with the draws that it needs. It costs one, and one more for
-each draw; redeals cost nothing. So the cost of a line is how many moves of cards and draws it has.
+each draw; redeals cost nothing. So the cost of a line is its number of card moves and draws.
 
-Positions are those of `klondike_env.solver.columns.nodes` with the columns told apart. But the waste is that of the
-game, not the earliest one that is equally good, because draws are counted here.
+Positions are those of `klondike_env.solver.columns.nodes` with the columns told apart. But the waste is the actual one,
+not an equally good earlier one, because draws are counted here.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from klondike_env.solver.columns.whole_runs import column_of, last_cards, play_w
 # The halves of `buried`, see `write_buried`.
 _EXCESS, _ABOVE, _N_HALVES = range(3)
 BURIED_SHAPE = (_N_HALVES, N_COLUMNS, N_COLUMNS)
-# The most that one move costs: all of the stock drawn, all of the talon again, and the move.
-MOST_COST = TALON_SIZE + TALON_SIZE + 1
+# The most that one move can cost: drawing all of the stock, then all of the talon again, and the move.
+MAX_MOVE_COST = TALON_SIZE + TALON_SIZE + 1
 _SAME_SUIT = sum(1 << (N_SUITS * rank) for rank in range(N_RANKS))
 
 
@@ -59,7 +59,7 @@ class Fixed(NamedTuple):
 
 @kernel
 def draws_to(words: np.ndarray, place: int, draw_count: int) -> int:
-    """How many draws bring the talon card of a place that can be reached to the top of the waste."""
+    """How many draws bring the talon card of a place to the top of the waste; it must be in reach."""
     waste = waste_places(words)
     before = words[PLACES] & ((2 << place) - 1)
     if (reach_now(words, draw_count) >> place) & 1:
@@ -91,11 +91,12 @@ def exact_key(words: np.ndarray, game: Game) -> np.uint64:
 def can_wait(words: np.ndarray, move: int, game: Game) -> bool:
     """Whether a move takes a built card from one host to another that takes the same cards, and can wait.
 
-    It can wait until the host that it uncovers goes up next, and no line gets longer by that: play the line without
-    it, but what the line does with one of the two hosts (lay a run on it, take its run away) do with the other; runs
-    that hold a host are moved with what lies there now. So the two positions differ in which run lies on which of the
-    two, until the line moves the run back, which saves both moves, or a host goes up, which the line has uncovered:
-    then its run is moved to the other, which is free. A host that never goes up alone is not needed free.
+    It can wait until the host that it uncovers can go up next, and no line gets longer by that. Proof: play the line
+    without it, but what the line does with one of the two hosts (lay a run on it, take its run away) do with the other.
+    Runs that hold a host are moved with what lies there now. So the two positions differ only in which run lies on
+    which of the two hosts. That ends when the line moves the run back, which saves both moves, or when a host goes up,
+    which the line has uncovered: then its run is moved to the other, which is free. A host that does not go up alone
+    need not be free.
     """
     number, target = move // TARGETS, move % TARGETS
     bit = 1 << number
@@ -109,10 +110,10 @@ def can_wait(words: np.ndarray, move: int, game: Game) -> bool:
 
 @kernel
 def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
-    """Write the moves to try, of which one begins a shortest line to a win if there is a line; return how many.
+    """Write the moves to try; return how many. If there is a line to a win, one of them begins a shortest one.
 
-    A safe column card goes up without an alternative, see `klondike_env.solver.columns.safe`: lines do not get longer
-    by that. Talon cards may be safe too, but here it matters when they are drawn.
+    A safe column card goes up, and nothing else is tried: lines do not get longer by that, see
+    `klondike_env.solver.columns.safe`. Talon cards may be safe too, but here it matters when they are drawn.
 
     moves: int64[MOST_MOVES], overwritten.
     """
@@ -133,9 +134,9 @@ def push_steps(words: np.ndarray, fixed: Fixed, moves: np.ndarray) -> int:
 def write_buried(words: np.ndarray, cards: np.ndarray, buried: np.ndarray) -> None:
     """Write how many face-down cards lie above lower ones of their suit.
 
-    buried: int64 of BURIED_SHAPE, overwritten. For each column and number of cards that are still face down there,
-    buried[_EXCESS] is how many of these lie above a lower card of their suit, and buried[_ABOVE] the set of cards that
-    do so if they lie on them.
+    buried: int64 of BURIED_SHAPE, overwritten; by column and by how many cards are still face down there.
+    buried[_EXCESS] is how many of these lie above a lower card of their suit. buried[_ABOVE] is the set of the cards
+    that would do so if they lay face up on top of these.
     """
     buried[:] = 0
     for column in range(N_COLUMNS):
@@ -169,18 +170,20 @@ def waste_excess(words: np.ndarray, cards: np.ndarray, draw_count: int) -> int:
 def least_cost(words: np.ndarray, fixed: Fixed) -> int:
     """A lower bound on the moves of every line to a win.
 
-    It is the bound of Klondike-Solver, MinimalKlondike and KSolve, slightly extended. Each move is that of one card,
-    the highest of those that go along; each draw is a draw. No two of these are the same:
+    It is the bound of Klondike-Solver, MinimalKlondike and KSolve, slightly extended. It adds up moves and draws that
+    every line must make. A move counts for one card, the highest of those that move together, so that none of the
+    following is counted twice:
 
-    - Each card that is not on its foundation is moved there by itself for a last time: one move for each.
-    - Each card of the stock is drawn in this pass: as many draws as so many cards need.
-    - A face-down card is moved by itself when it leaves its place for the first time, for it is then the highest
-      face-up card of its column. If a lower card of its suit lies under it, it cannot go up then: one more move.
-    - Before such a lower card under face-up cards is free, the run of its suit's card is moved by one of its cards, and
-      not to the foundation: one more move for each column with such a run. These moves are moves of face-up cards.
+    - Each card that is not on its foundation goes there for a last time: one move for each.
+    - Each card of the stock is drawn in this pass: as many draws as it takes to draw them all.
+    - When a face-down card leaves its place for the first time, the move counts for it, because it is the highest
+      face-up card of its column then. If a lower card of its suit lies under it, it cannot go up then: one more move.
+    - If face-up cards lie on face-down ones, and one of them above a lower card of its suit, the run must be moved by
+      one of its cards before that lower card is free, and not to a foundation: one more move for each such column.
+      These are moves of cards that are face up now.
     - A card of the waste above a lower one of its suit cannot go up first. It is moved to a column, one more move
-      for each, or the waste is turned over, and it is drawn again with the lower ones: one more draw for each
-      `draw_count` of those that have not been moved, and one other at least.
+      for each; or the waste is turned over and it is drawn again with the lower ones. That takes one more draw for each
+      `draw_count` of these cards that have not been moved and one other card, at least.
 
     Worrying back makes more moves, and never takes one of these away.
     """

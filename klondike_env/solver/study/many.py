@@ -25,7 +25,7 @@ class Solved(NamedTuple):
 
     deal: int
     verdict: str
-    n_actions: int  # of the line that was found, which is seldom the shortest; 0 without one
+    n_actions: int  # of the line that was found, which is seldom the shortest; 0 if there is none
     nodes: int
     seconds: float
 
@@ -43,10 +43,10 @@ def solve_many(
     """Solve many deals.
 
     Args:
-        deals: deal numbers, each once.
+        deals: deal numbers, none of them twice.
         rules: the rules, or a preset's name.
-        workers: how many share the work. More than one run in processes of their own, so a program must call this
-            below `if __name__ == "__main__":`.
+        workers: how many share the work. If there are several, each runs in a process of its own, so a program must
+            call this below `if __name__ == "__main__":`.
         backend: where they run: "processes" of this machine, or "ray": a Ray cluster, see `klondike_env.work.share`.
         limits: for each deal; a minute by default. Without a time limit verdicts are the same everywhere.
         file: a CSV file in which results are kept as they come. Deals whose results it holds are not solved again.
@@ -89,7 +89,7 @@ def _count_undecided(rows: Iterable[Solved]) -> int:
 
 @contextmanager
 def _progress(total: int, visible: bool) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar over `total` deals: what shows how many are solved, and how many of them undecided."""
+    """A progress bar over `total` deals; yields a function that updates it with how many are solved and undecided."""
     if not visible or find_spec("rich") is None:
         yield lambda n_solved, undecided: None
         return
@@ -112,7 +112,7 @@ def result_file(path: Path, rules: Rules, limits: Limits) -> ResultFile[Solved]:
     """The file of results under these rules and limits.
 
     Raises:
-        ValueError: the file exists and holds results of others, or is something else.
+        ValueError: the file exists and holds results under other rules or limits, or something else.
     """
     return ResultFile(path, {"rules": rules.to_dict(), "limits": asdict(limits)}, Solved._fields, _solved)
 

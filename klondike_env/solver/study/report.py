@@ -61,10 +61,10 @@ def _published(figure: Published | None) -> str:
 
 
 def check_plot(file: Path) -> None:
-    """Make sure that a picture can be drawn and written there.
+    """Make sure that a picture can be drawn and written to this file.
 
     Raises:
-        ValueError: matplotlib knows no such kind of picture, or there is no such folder.
+        ValueError: matplotlib does not know the kind of picture, or there is no such folder.
         DependencyNotInstalled: matplotlib is not installed.
     """
     if find_spec("matplotlib") is None:
@@ -90,7 +90,7 @@ def plot_of(summaries: Sequence[Summary]) -> Figure:
     halves = [50 * (high - low) for low, high in intervals]
     axes.errorbar(middles, places, xerr=halves, fmt="o", markersize=3, capsize=3, color="#0072B2", label="here")
     published = [PUBLISHED_WINNABLE.get(summary.verdicts.rules) for summary in summaries]
-    known = [(told.percent, place) for told, place in zip(published, places, strict=True) if told is not None]
+    known = [(figure.percent, place) for figure, place in zip(published, places, strict=True) if figure is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], "x", color="#D55E00", label="published")
     axes.set_yticks(places, [name_of(summary.verdicts.rules) for summary in summaries])
     axes.invert_yaxis()

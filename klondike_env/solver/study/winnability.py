@@ -3,9 +3,9 @@
 Intervals are 95 % Wilson intervals. Their lower bounds count all undecided deals as lost, their upper bounds as won.
 
 Published figures are those of Charlie Blake and Ian P. Gent, "The Winnability of Klondike Solitaire and Many Other
-Patience Games", Journal of Artificial Intelligence Research 85:21 (2026), arXiv:1906.12314v6. Intervals there are made
-in the same way. Table 3 has each number of cards drawn, a million deals each; Table 4 has other rules for building and
-for gaps at draw 3. Redeals are unlimited in all of them. We know of no figures for other games here.
+Patience Games", Journal of Artificial Intelligence Research 85:21 (2026), arXiv:1906.12314v6. Its intervals are made
+in the same way. Its Table 3 has a million deals for each draw count; its Table 4 has other rules for building and
+for gaps at draw 3. Redeals are unlimited in all of them. We know of no published figures for the other games here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from klondike_env.solver.study.many import solve_many
 from klondike_env.solver.verdicts import SOLVED, UNDECIDED, UNSOLVABLE, VERDICTS
 
 FIRST_DEAL = TRAINING_DEALS.start
-N_DEALS = 1000  # of a game without kept labels, unless another number is asked for
+N_DEALS = 1000  # how many deals are solved of a game without kept labels, by default
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Published:
     margin: float | None = None
 
 
-# Cards drawn -> winnable with worrying back, winnable without, and how many of those won with it need it.
+# Draw count -> percent winnable with worrying back, percent winnable without, and percent of the former that need it.
 _BY_DRAW = {
     1: ((90.480, 0.116), (90.204, 0.093), (0.34, 0.08)),
     2: ((88.620, 0.135), (88.289, 0.112), (0.43, 0.11)),
@@ -103,7 +103,7 @@ class Verdicts:
 
 @dataclass(frozen=True)
 class Share:
-    """A share of deals, some of which may be undecided: `yes` of `total` are in it, and `unknown` may be."""
+    """A share of deals: of `total` deals `yes` belong to it, and `unknown` undecided ones may."""
 
     yes: int
     unknown: int
@@ -161,7 +161,7 @@ def study(
         A summary for each game, in the order given.
 
     Raises:
-        ValueError: as `solve_many` does, or there is neither a game nor a label, or the folder is a file.
+        ValueError: as for `solve_many`; or no game is named and there are no labels; or the folder is a file.
         DependencyNotInstalled: Ray is asked for and not installed.
         WorkerDied: a worker was killed; the folder keeps the results so far.
     """
@@ -204,7 +204,7 @@ def _deals(labels: Labels | None, deals: int | None, first: int) -> range:
 
 
 def default_limits(rules: Rules) -> Limits:
-    """The limits of a study: no time limit, so that it ends alike everywhere; fewer nodes where each takes longer."""
+    """The limits of a study: no time, so that results are the same everywhere; fewer nodes where each takes longer."""
     return Limits(nodes=40_000_000 if supports(rules) else 20_000_000, seconds=None)
 
 
@@ -219,7 +219,7 @@ def _place(rules: Rules) -> tuple[bool, bool, str, int, bool, str]:
 
 
 def with_twins(games: Iterable[Rules]) -> list[Rules]:
-    """The games, each followed by itself without worrying back where it is allowed."""
+    """The games, each followed by the same game without worrying back, if that is another one."""
     pairs = ((rules, replace(rules, worry_back=False)) for rules in games)
     return list(dict.fromkeys(rules for pair in pairs for rules in pair))
 
@@ -242,7 +242,7 @@ def necessity_of(with_it: Verdicts, without: Verdicts) -> Share | None:
 
 
 def name_of(rules: Rules) -> str:
-    """A short name that a file can have too: "draw3", "draw2-no-worrying-back", "draw3-build-same_suit"."""
+    """A short name, fit for files too, such as "draw3", "draw2-no-worrying-back" or "draw3-build-same_suit"."""
     for name, known in PRESETS.items():
         if rules == known:
             return name

@@ -1,4 +1,4 @@
-"""Labels: verdicts on consecutive deals that were solved once, all cards known, for whoever needs them again.
+"""Labels: verdicts on consecutive deals that were solved once, all cards known, and are kept for later use.
 
 Every file NAME.npz of this folder belongs to one set of rules and holds
 
@@ -92,7 +92,7 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
         path: of the file, NAME.npz; overwritten.
 
     Raises:
-        ValueError: there is no result, a deal is missing or there twice, or the path does not end in .npz.
+        ValueError: there is no result, a deal is missing or occurs twice, or the path does not end in .npz.
     """
     path = Path(path)
     if path.suffix != ".npz":
@@ -114,7 +114,7 @@ def pack(rows: Iterable[Row], rules: Rules, limits: Limits, path: Path | str) ->
 
 
 def read_labels(path: Path | str) -> Labels:
-    """The labels of a file that `pack` wrote, lately or when nodes were called visits."""
+    """The labels of a file that `pack` wrote, also of an older one in which nodes are called visits."""
     with np.load(path, allow_pickle=False) as file:
         about = read_about(str(file["about"]))
         rules, limits = Rules(**about["rules"]), Limits(**about["limits"])

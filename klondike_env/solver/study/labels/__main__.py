@@ -1,6 +1,6 @@
 """Pack files of results into this folder, named by their rules: `python -m klondike_env.solver.study.labels FILE...`.
 
-Only the consecutive deals from the lowest on are taken of a file that has gaps.
+Of a file with gaps only the deals before the first gap are taken.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from klondike_env.solver.study.winnability import name_of
 
 
 def pack_file(path: Path, folder: Path) -> str:
-    """Pack a file of `solve_many` into a folder; say in words what was done.
+    """Pack a file of `solve_many` into a folder; return a sentence that says what was done.
 
     Raises:
         ValueError: it is not such a file, or holds no result.
     """
-    told = about(path)
-    if set(told) != {"rules", "limits"}:
+    header = about(path)
+    if set(header) != {"rules", "limits"}:
         raise ValueError(f"{path} holds no results of solving deals; name files of `solve_many` or `klondike study`")
-    rules, limits = Rules(**told["rules"]), Limits(**told["limits"])
+    rules, limits = Rules(**header["rules"]), Limits(**header["limits"])
     rows = result_file(path, rules, limits).read()
     taken = consecutive(rows)
     target = folder / f"{name_of(rules)}.npz"
