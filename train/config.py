@@ -87,13 +87,47 @@ class ValidationConfig(Config):
     interval: Count = 1_000_000
 
 
+class TeachingConfig(Config):
+    """The weight of the teacher's loss, from 1 at the start of the budget to `end_weight`; PPO's has the rest.
+
+    Attributes:
+        fade_start: the share of the budget at which the weight begins to fall.
+        fade_end: the share at which it has fallen, linearly, to `end_weight`.
+        end_weight: what remains of it.
+    """
+
+    fade_start: Share = 0.5
+    fade_end: Share = 0.9
+    end_weight: Share = 0.1
+
+    @model_validator(mode="after")
+    def _check_together(self) -> TeachingConfig:
+        if self.fade_end < self.fade_start:
+            raise ValueError(
+                f"teaching.fade_end is {self.fade_end}; allowed: teaching.fade_start = {self.fade_start} or more"
+            )
+        return self
+
+    def weight(self, spent: float) -> float:
+        """The weight once this share of the budget is spent."""
+        if spent <= self.fade_start:
+            return 1.0
+        if spent >= self.fade_end:
+            return self.end_weight
+        faded = (spent - self.fade_start) / (self.fade_end - self.fade_start)
+        return 1.0 + faded * (self.end_weight - 1.0)
+
+
 class PpoConfig(Config):
-    """One training run of masked PPO.
+    """One training run of masked PPO. Its result is the network of the best validation, not that of the last.
 
     Attributes:
         variant: the preset that is learned.
         rules: fields of `Rules` that differ from that preset, such as `{draw_count: 2}`.
         env: environment options.
+        teacher: an agent, by a name that `klondike_env.agents.load` knows, whose actions the network learns to
+            predict in the positions that it meets itself; None for PPO alone.
+        teaching: how the teacher's weight falls.
         n_games: games played side by side.
         n_steps: steps in each game between two updates; n_games * n_steps frames make a rollout.
         batch_size: frames per gradient step; divides a rollout.
@@ -108,6 +142,8 @@ class PpoConfig(Config):
         value_coefficient: weight of the value loss.
         max_grad_norm: gradients are scaled down to this norm.
         hidden_sizes: units of each layer of the shared trunk.
+        precision: in which the trunk computes: "float32", "bfloat16", or "auto": bfloat16 where the processor
+            or the GPU has units for it, which make training several times as fast.
         frames: the budget, in environment steps of all games together.
         minutes: the budget in wall time; training ends with whichever comes first. None for no limit.
         seed: of the weights, the deals and the sampling.
@@ -121,6 +157,8 @@ class PpoConfig(Config):
     variant: str = "draw1"
     rules: dict[str, Any] = {}
     env: EnvConfig = EnvConfig()
+    teacher: str | None = None
+    teaching: TeachingConfig = TeachingConfig()
     n_games: Count = 256
     n_steps: Count = 64
     batch_size: Count = 2048
@@ -135,6 +173,7 @@ class PpoConfig(Config):
     value_coefficient: NonNegativeFloat = 0.5
     max_grad_norm: PositiveFloat = 0.5
     hidden_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (256, 256)
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     frames: Count = 16_000_000
     minutes: PositiveFloat | None = None
     seed: Seed = 1

@@ -195,13 +195,23 @@ class CurvePoint(Record):
     deals: int
 
 
+def best_of(curve: Sequence[CurvePoint]) -> CurvePoint:
+    """The point with the highest win rate, the last of equals."""
+    return max(reversed(curve), key=lambda point: point.win_rate)
+
+
 class RunResult(Record):
-    """What training left behind: `weights` is the safetensors file that `policy` agents load."""
+    """What training left behind: `weights`, which `policy` agents load, are those of the best validation."""
 
     weights: Path
     frames: int
     seconds: float
     curve: list[CurvePoint]
+
+    @property
+    def best(self) -> CurvePoint:
+        """The validation of the weights."""
+        return best_of(self.curve)
 
 
 class VariantResult(Record):
