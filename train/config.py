@@ -32,6 +32,11 @@ from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
 from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
 
+Network = Literal["taught", "ppo"]
+TAUGHT: Network = "taught"  # PPO with a teacher
+PPO: Network = "ppo"  # without
+NETWORKS: tuple[Network, ...] = (TAUGHT, PPO)
+
 
 class ConfigError(ValueError):
     """A configuration that cannot be used; the message is for the user and needs no traceback."""
@@ -218,7 +223,7 @@ class PpoConfig(Config):
 
 
 class BenchmarkConfig(Config):
-    """The benchmark: train PPO on each variant, evaluate it and the baselines on the same deals.
+    """The benchmark: train networks on each variant, evaluate them and the baselines on the same deals.
 
     Attributes:
         name: of the run, kept in `runs/<name>`.
@@ -227,8 +232,11 @@ class BenchmarkConfig(Config):
         deals: test deals that every agent plays, from number 0 on.
         planners: agents that plan, by name.
         planner_deals: test deals that planners and baselines play together, from number 0 on.
-        ppo_configs: directory whose `<variant>.yaml` each training starts from, or from the defaults without one.
-        ppo: overrides of those files, for all variants.
+        networks: the kinds of training, in the order of the table: "taught" with a teacher, "ppo" without.
+        ppo_configs: directory whose `<variant>_taught.yaml` and `<variant>.yaml` the trainings start from, or from the
+            defaults without one.
+        ppo: overrides of those files, for all trainings.
+        taught: further overrides for those with a teacher.
         per_variant: variant -> further overrides for it alone.
     """
 
@@ -238,11 +246,13 @@ class BenchmarkConfig(Config):
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
     planner_deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 2_000
+    networks: Annotated[tuple[Network, ...], Field(min_length=1)] = NETWORKS
     ppo_configs: Path = Path("configs/ppo")
     ppo: dict[str, Any] = {}
+    taught: dict[str, Any] = {}
     per_variant: dict[str, dict[str, Any]] = {}
 
-    @field_validator("variants", "agents", "planners")
+    @field_validator("variants", "agents", "planners", "networks")
     @classmethod
     def _no_doubles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         doubles = {name for name in names if names.count(name) > 1}
@@ -263,24 +273,27 @@ class BenchmarkConfig(Config):
         """Where the run is kept."""
         return Path("runs") / self.name
 
-    def ppo_config(self, variant: str, directory: Path) -> PpoConfig:
-        """The training run for a variant: its file, overridden by `ppo`, then by `per_variant`.
+    def training(self, variant: str, network: Network, directory: Path) -> PpoConfig:
+        """A training: its file, overridden by `ppo`, by `taught` if it has a teacher, then by `per_variant`.
 
         Args:
             variant: the preset to be learned.
-            directory: of the benchmark; the training is kept in `ppo_<variant>` there.
+            network: the kind of training.
+            directory: of the benchmark; the training is kept in `<network>_<variant>` there.
 
         Raises:
             ConfigError: the file or one of the overrides cannot be used.
         """
         if not self.ppo_configs.is_dir():
             raise ConfigError(f"there is no directory {self.ppo_configs}; ppo_configs names one with YAML files")
-        file = self.ppo_configs / f"{variant}.yaml"
-        own = {"variant": variant, "run_dir": str(directory / f"ppo_{variant}")}
+        taught = network == TAUGHT
+        file = self.ppo_configs / (f"{variant}_taught.yaml" if taught else f"{variant}.yaml")
+        start = _read_yaml(file) if file.exists() else {"teacher": "tuned"} if taught else {}
+        own = {"variant": variant, "run_dir": str(directory / f"{network}_{variant}")}
         values: dict[str, Any] = {}
-        for layer in (_read_yaml(file) if file.exists() else {}, self.ppo, self.per_variant.get(variant, {}), own):
+        for layer in (start, self.ppo, self.taught if taught else {}, self.per_variant.get(variant, {}), own):
             values = _merge(values, layer)
-        source = f"benchmark {self.name}, ppo of {variant}"
+        source = f"benchmark {self.name}, {network} of {variant}"
         config = _validate(PpoConfig, values, source)
         if config.game != PRESETS[variant]:
             raise ConfigError(f"{source}: rules is {config.rules!r}; allowed: none, a benchmark plays presets")

@@ -159,11 +159,13 @@ def make_env(config: PpoConfig) -> KlondikeVecEnv:
 
 
 def _compile_kernels(env: KlondikeVecEnv, teacher: Teacher | None) -> None:
-    """Play a step, so that the time it takes to compile the kernels is not taken from the budget."""
-    env.reset()
+    """Play a step of a game, so that the time it takes to compile the kernels is not taken from the budget."""
+    games = env.games
+    games.deal(np.zeros(len(games), dtype=np.int64))
+    env.observer.follow(games)
     if teacher is not None:
-        teacher.lessons(env.games)
-    env.step(env.action_masks().argmax(axis=1))
+        teacher.lessons(games)
+    games.step(games.masks.argmax(axis=1))
 
 
 def _deal_seed(seed: int, frames: int) -> int:

@@ -215,17 +215,17 @@ class RunResult(Record):
 
 
 class VariantResult(Record):
-    """One line of the benchmark: a variant, its training and its evaluation.
+    """One line of the benchmark: a variant, its trainings and its evaluation.
 
     Attributes:
-        evaluation: PPO and the baselines on the same test deals.
+        evaluation: networks and baselines on the same test deals.
         planning: agents that think for longer and the baselines, on some of these deals; None if there are none.
-        run: the training of the network that played.
+        runs: network -> its training.
         seconds: wall time of training and evaluation.
     """
 
     evaluation: Evaluation
-    run: RunResult
+    runs: dict[str, RunResult]
     seconds: float
     planning: Evaluation | None = None
 
