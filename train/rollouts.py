@@ -8,20 +8,26 @@ from typing import Any, NamedTuple
 import torch
 
 from klondike_env.engine.actions import N_ACTIONS
+from train.distributions import list_legal
 
 NO_LESSON = -1  # the teacher's action where there is no teacher, or none that the student could have played
 
 
 class Frames(NamedTuple):
-    """Some frames of a rollout, in any order; each field is one of `Rollout`'s."""
+    """Some frames of a rollout, in any order; `legal` is int64[n, k], see `list_legal`, the others are `Rollout`'s."""
 
     observations: torch.Tensor
-    masks: torch.Tensor
+    legal: torch.Tensor
     actions: torch.Tensor
     log_probs: torch.Tensor
     lessons: torch.Tensor
     advantages: torch.Tensor
     returns: torch.Tensor
+
+    def minibatches(self, size: int) -> Iterator[Frames]:
+        """These frames in random order, `size` at a time."""
+        for rows in torch.randperm(len(self.actions), device=self.actions.device).split(size):
+            yield Frames(*(column.index_select(0, rows) for column in self))
 
 
 class Rollout:
@@ -53,7 +59,7 @@ class Rollout:
         def empty(*size: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
             return torch.empty((n_steps, n_games, *size), dtype=dtype, device=device)
 
-        self.n_steps = n_steps
+        self.n_steps, self.dtype = n_steps, dtype
         self.observations = empty(n_values, dtype=dtype)
         self.masks = empty(N_ACTIONS, dtype=torch.bool)
         self.actions = empty(dtype=torch.int64)
@@ -86,8 +92,14 @@ class Rollout:
             last_values = self.values[step]
         torch.add(self.advantages, self.values, out=self.returns)
 
-    def minibatches(self, size: int) -> Iterator[Frames]:
-        """All frames in random order, `size` at a time."""
-        columns = [getattr(self, name).flatten(0, 1) for name in Frames._fields]
-        for rows in torch.randperm(len(columns[0]), device=columns[0].device).split(size):
-            yield Frames(*(column.index_select(0, rows) for column in columns))
+    def frames(self) -> Frames:
+        """All frames."""
+        return Frames(
+            observations=self.observations.flatten(0, 1),
+            legal=list_legal(self.masks.flatten(0, 1)),
+            actions=self.actions.flatten(),
+            log_probs=self.log_probs.flatten(),
+            lessons=self.lessons.flatten(),
+            advantages=self.advantages.flatten(),
+            returns=self.returns.flatten(),
+        )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn import functional
 
 from klondike_env.agents.registry import load
 from klondike_env.games import Games
 from train.config import ConfigError, PpoConfig
+from train.distributions import Distributions
 from train.rollouts import NO_LESSON
 
 
@@ -42,11 +42,9 @@ class Teacher:
         return np.where(legal & (actions >= 0), actions, NO_LESSON)
 
 
-def teaching_loss(logits: torch.Tensor, lessons: torch.Tensor) -> torch.Tensor:
+def teaching_loss(distributions: Distributions, lessons: torch.Tensor) -> torch.Tensor:
     """Cross-entropy of a policy on the teacher's actions, averaged over all frames; those without a lesson add nothing.
 
-    Args:
-        logits: float32[n, 313].
-        lessons: int64[n].
+    lessons: int64[n], legal actions or NO_LESSON.
     """
-    return functional.cross_entropy(logits, lessons, ignore_index=NO_LESSON, reduction="sum") / len(lessons)
+    return -distributions.log_probs(lessons).where(lessons != NO_LESSON, 0.0).mean()

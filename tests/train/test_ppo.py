@@ -21,6 +21,7 @@ from klondike_env.rules import PRESETS, Rules
 from klondike_env.sb3 import KlondikeVecEnv
 from train.budget import Budget, Trained
 from train.config import ConfigError, PpoConfig, load_config
+from train.distributions import Distributions, list_legal
 from train.evaluate import evaluate
 from train.lean_ppo import LeanPPO, pick_dtype
 from train.ppo import app, make_env, make_model, train
@@ -195,25 +196,33 @@ def test_lessons_are_what_the_teacher_would_play_where_that_is_legal(rollout):
 
 def test_frames_without_a_lesson_add_nothing_to_the_teaching_loss():
     logits = torch.randn(3, 313, requires_grad=True)
-    loss = teaching_loss(logits, torch.tensor([7, NO_LESSON, 9]))
-    expected = -(logits[0].log_softmax(0)[7] + logits[2].log_softmax(0)[9]) / 3
+    distributions = Distributions.of(logits, torch.tensor([[7, 8], [5, -1], [9, 2]]))
+    loss = teaching_loss(distributions, torch.tensor([7, NO_LESSON, 9]))
+    expected = -(logits[0, [7, 8]].log_softmax(0)[0] + logits[2, [9, 2]].log_softmax(0)[0]) / 3
     assert loss.item() == pytest.approx(expected.item())
     loss.backward()
     assert not logits.grad[1].any()
-    assert teaching_loss(logits, torch.full((3,), NO_LESSON)).item() == 0
+    assert teaching_loss(distributions, torch.full((3,), NO_LESSON)).item() == 0
+
+
+def test_lists_of_legal_actions_are_filled_up():
+    masks = torch.zeros(3, 313, dtype=torch.bool)
+    masks[0, [2, 5, 312]] = masks[1, 0] = masks[2, [0, 311]] = True
+    assert list_legal(masks).tolist() == [[2, 5, 312], [0, -1, -1], [0, 311, -1]]
 
 
 def test_the_loss_is_that_of_maskable_ppo(rollout):
     """Gradients of one batch, by `LeanPPO` and by the code of sb3-contrib on the same frames."""
     config, model = rollout
-    frames = next(model.rollout_buffer.minibatches(config.batch_size))
+    frames = next(model.rollout_buffer.frames().minibatches(config.batch_size))
     model.budget = Budget(config.model_copy(update={"teacher": None}), Trained())
     model.policy.zero_grad()
     model._loss(frames, defaultdict(list)).backward()
     ours = [parameter.grad.clone() for parameter in model.policy.parameters()]
-    observations = torch.zeros(config.batch_size, N_VALUES)
+    observations = torch.zeros(len(frames.actions), N_VALUES)
     observations[:, useful_values(config.game, config.talon)] = frames.observations
-    values, log_probs, entropy = model.policy.evaluate_actions(observations, frames.actions, frames.masks)
+    masks = torch.zeros(len(frames.actions), 314, dtype=torch.bool).scatter_(1, frames.legal % 314, True)[:, :313]
+    values, log_probs, entropy = model.policy.evaluate_actions(observations, frames.actions, masks)
     advantages = (frames.advantages - frames.advantages.mean()) / (frames.advantages.std() + 1e-8)
     ratio = (log_probs - frames.log_probs).exp()
     surrogate = torch.min(advantages * ratio, advantages * ratio.clamp(1 - config.clip, 1 + config.clip)).mean()
@@ -227,7 +236,7 @@ def test_the_loss_is_that_of_maskable_ppo(rollout):
 def test_minibatches_hold_every_frame_once(rollout):
     config, model = rollout
     lean = model.rollout_buffer
-    batches = list(lean.minibatches(config.batch_size))
+    batches = list(lean.frames().minibatches(config.batch_size))
     assert [len(frames.actions) for frames in batches] == [config.batch_size] * 4
     for name in ("returns", "observations"):
         found = torch.cat([getattr(frames, name).flatten(1 if name == "observations" else 0) for frames in batches])
