@@ -21,6 +21,7 @@ from train.ppo import make_env, make_model, model_keywords
 
 app = typer.Typer(add_completion=False)
 _ENDLESS = "frames=1e15"
+_NEVER = 10**9
 _CLOCKS: dict[str, Callable[[], float]] = {"wall": time.perf_counter, "processor": time.process_time}
 
 
@@ -29,7 +30,7 @@ def main(
     overrides: Annotated[
         list[str] | None, typer.Argument(help="key=value of a training, such as epochs=4", metavar="[KEY=VALUE]...")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="time spent on each of the two")] = 30.0,
+    seconds: Annotated[float, typer.Option(min=0.01, help="time spent on each of the two")] = 30.0,
     threads: Annotated[int | None, typer.Option(min=1, help="threads of torch; its own choice by default")] = None,
     clock: Annotated[str, typer.Option(help="wall, or processor: less disturbed by other work")] = "wall",
 ) -> None:
@@ -72,7 +73,7 @@ def lean_training(config: PpoConfig) -> Play:
 
 def _rollouts(model: MaskablePPO, config: PpoConfig) -> Play:
     def play() -> int:
-        model.learn(config.rollout, reset_num_timesteps=False, log_interval=None)
+        model.learn(config.rollout, reset_num_timesteps=False, log_interval=_NEVER)
         return config.rollout
 
     return play

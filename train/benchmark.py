@@ -28,7 +28,7 @@ from rich.console import Console
 from klondike_env.agents.base import PlayMode
 from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
-from train.config import BenchmarkConfig, ConfigError, Network, PpoConfig, load_config, save_config
+from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.console import table_console
 from train.files import write_atomically
 from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
@@ -70,7 +70,7 @@ def run_benchmark(
     Raises:
         ConfigError: the configuration of a training cannot be used; then nothing has been trained.
     """
-    trainings = {
+    trainings: dict[str, dict[str, PpoConfig]] = {
         variant: {network: config.training(variant, network, directory) for network in config.networks}
         for variant in config.variants
     }
@@ -115,7 +115,7 @@ def _can_resume(config: BenchmarkConfig, directory: Path) -> bool:
 def _finish_variant(
     config: BenchmarkConfig,
     variant: str,
-    trainings: Mapping[Network, PpoConfig],
+    trainings: Mapping[str, PpoConfig],
     directory: Path,
     trainer: Trainer,
     evaluator: Evaluator,
@@ -134,7 +134,7 @@ def _finish_variant(
     evaluation = _evaluate(config, trainings, runs, evaluator)
     planning = _plan(config, variant, directory / f"{variant}.planners.csv", evaluator)
     seconds = sum(run.seconds for run in runs.values()) + time.perf_counter() - start
-    result = VariantResult(evaluation=evaluation, runs=dict(runs), seconds=seconds, planning=planning)
+    result = VariantResult(evaluation=evaluation, runs=runs, seconds=seconds, planning=planning)
     write_atomically(finished, result.model_dump_json(indent=2) + "\n")
     console.print(evaluation_table(evaluation))
     if planning:
@@ -158,8 +158,8 @@ def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Conso
 
 def _evaluate(
     config: BenchmarkConfig,
-    trainings: Mapping[Network, PpoConfig],
-    runs: Mapping[Network, RunResult],
+    trainings: Mapping[str, PpoConfig],
+    runs: Mapping[str, RunResult],
     evaluator: Evaluator,
 ) -> Evaluation:
     """The baselines and each network in both play modes; its bare name is the mode that its configuration named."""

@@ -43,7 +43,7 @@ class TrunkExtractor(BaseFeaturesExtractor):
 
 
 class LeanPPO(MaskablePPO):
-    """MaskablePPO for a `KlondikeVecEnv`, a policy with a `TrunkExtractor` and no further layers, and a `Rollout`.
+    """MaskablePPO for a `KlondikeVecEnv` without a step limit, a policy of a `TrunkExtractor` alone, and a `Rollout`.
 
     Attributes:
         budget: what it may spend; to be set before it learns.
@@ -52,9 +52,9 @@ class LeanPPO(MaskablePPO):
 
     budget: Budget
     teacher: Teacher | None = None
-    rollout_buffer: Rollout
+    rollout_buffer: Rollout  # type: ignore[assignment]
 
-    def collect_rollouts(
+    def collect_rollouts(  # type: ignore[override] # nothing else is collected from or into
         self,
         env: KlondikeVecEnv,
         callback: BaseCallback,
@@ -95,15 +95,12 @@ class LeanPPO(MaskablePPO):
 
     def _observe(self, env: KlondikeVecEnv) -> torch.Tensor:
         """The useful values of all games: float32[n_games, n_values]."""
-        return torch.from_numpy(env.observer.follow(env.games)).index_select(1, self._useful)
+        return torch.from_numpy(env.observer.follow(env.games)).index_select(1, self._trunk.useful.cpu())
 
     @property
     def _trunk(self) -> Trunk:
-        return self.policy.features_extractor.trunk
-
-    @property
-    def _useful(self) -> torch.Tensor:
-        return self._trunk.useful.cpu()
+        trunk: Trunk = self.policy.features_extractor.trunk  # type: ignore[assignment]
+        return trunk
 
     def _play(self, env: KlondikeVecEnv, rollout: Rollout, step: int) -> np.ndarray:
         """Draw an action for each game and play it; which games have ended: bool[n_games]."""
@@ -135,7 +132,7 @@ class LeanPPO(MaskablePPO):
         with _multiply_in(self.rollout_buffer.dtype):
             everything = self.rollout_buffer.frames()
             for _ in range(self.n_epochs):
-                for frames in everything.minibatches(self.batch_size):
+                for frames in everything.minibatches(self.batch_size):  # type: ignore[arg-type]
                     self._step(self._loss(frames, parts))
         self._n_updates += self.n_epochs
         for name, values in parts.items():
@@ -146,7 +143,7 @@ class LeanPPO(MaskablePPO):
 
     def _step(self, loss: torch.Tensor) -> None:
         self.policy.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
         self.policy.optimizer.step()
 
@@ -170,7 +167,7 @@ class LeanPPO(MaskablePPO):
         self, distributions: Distributions, frames: Frames, parts: dict[str, list[torch.Tensor]]
     ) -> torch.Tensor:
         """PPO's clipped surrogate loss, less the bonus for entropy."""
-        clip = self.clip_range(self._current_progress_remaining)
+        clip = self.clip_range(self._current_progress_remaining)  # type: ignore[operator]
         advantages = (frames.advantages - frames.advantages.mean()) / (frames.advantages.std() + 1e-8)
         log_ratio = distributions.log_probs(frames.actions) - frames.log_probs
         ratio = log_ratio.exp()

@@ -226,7 +226,10 @@ def make_model(config: PpoConfig, env: KlondikeVecEnv) -> LeanPPO:
     """An untrained model; its `budget` must be set before it learns."""
     keywords = model_keywords(config)
     keywords["policy_kwargs"]["optimizer_kwargs"] = {"eps": 1e-5, "fused": True}  # eps as in Stable-Baselines3
-    buffer = {"rollout_buffer_class": Rollout.buffer, "rollout_buffer_kwargs": _rollout_keywords(config)}
+    buffer: dict[str, Any] = {
+        "rollout_buffer_class": Rollout.buffer,
+        "rollout_buffer_kwargs": _rollout_keywords(config),
+    }
     return LeanPPO(MaskableActorCriticPolicy, env, **keywords, **buffer)
 
 

@@ -26,7 +26,8 @@ class Frames(NamedTuple):
 
     def minibatches(self, size: int) -> Iterator[Frames]:
         """These frames in random order, `size` at a time."""
-        for rows in torch.randperm(len(self.actions), device=self.actions.device).split(size):
+        order = torch.randperm(len(self.actions), device=self.actions.device)
+        for rows in torch.split(order, size):
             yield Frames(*(column.index_select(0, rows) for column in self))
 
 

@@ -11,7 +11,7 @@ from train.results import AgentResult, Comparison, Evaluation, VariantResult
 
 # A network's bare name means the play mode that its configuration names; these are the same network in the other mode.
 OTHER_MODES = tuple(f"{network} {mode}" for network in NETWORKS for mode in ("argmax", "sampled"))
-_TITLES = {TAUGHT: "taught PPO", PPO: "PPO"}
+_TITLES: dict[str, str] = {TAUGHT: "taught PPO", PPO: "PPO"}
 TARGET = "collins"  # the baseline that the headline compares with
 SIGNIFICANCE = 0.05
 
