@@ -1,13 +1,13 @@
-"""Train a masked PPO policy on one variant.
+"""Train a masked PPO policy on one variant, with a teacher if wanted.
 
-    python -m train.ppo --config configs/ppo/draw1.yaml
+    python -m train.ppo --config configs/ppo/draw1_taught.yaml
     python -m train.ppo --config configs/ppo/draw1.yaml frames=2e6 seed=2 run_dir=runs/short
     python -m train.ppo --resume runs/ppo_draw1
 
-PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) on a native batch of games.
-The run directory holds `config.yaml` (every value), `policy.safetensors` (what `policy` agents
-load), `checkpoint.zip` and `training.json` (what `--resume` needs) and TensorBoard's event files. All
-but the last are written at each validation, whole or not at all.
+PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) with the loops of `train.lean_ppo`. The run
+directory holds `config.yaml` (every value), `policy.safetensors` (the weights of the best validation, which `policy`
+agents load), `checkpoint.zip` and `training.json` (what `--resume` needs) and TensorBoard's event files. All but the
+last are written whole or not at all: the weights at a validation that is the best so far, the checkpoint at each.
 """
 
 from __future__ import annotations

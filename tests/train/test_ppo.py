@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors import safe_open
+from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from typer.testing import CliRunner
 
@@ -24,7 +25,7 @@ from train.config import ConfigError, PpoConfig, load_config
 from train.distributions import Distributions, list_legal
 from train.evaluate import evaluate
 from train.lean_ppo import LeanPPO, pick_dtype
-from train.ppo import app, make_env, make_model, train
+from train.ppo import app, make_env, make_model, policy_agent, train
 from train.rollouts import NO_LESSON
 from train.statistics import count_pairs, mcnemar_p_value
 from train.teaching import Teacher, teaching_loss
@@ -67,6 +68,17 @@ def test_a_trained_policy_plays_by_name_in_both_modes(run):
     evaluation = evaluate([*names, "random"], "thumb_and_pouch", range(50), progress=False)
     assert [evaluation.agents[name].settings.play for name in names] == ["argmax", "sampled"]
     assert load(f"policy:{result.weights}").play == "argmax"
+
+
+def test_a_checkpoint_is_a_model_of_stable_baselines(run):
+    config, _ = run
+    model, env = MaskablePPO.load(config.directory / "checkpoint.zip"), make_env(config)
+    env.seed(3)
+    observations, masks = env.reset(), env.action_masks()
+    actions, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    agent = policy_agent(model, config)
+    agent.start(config.n_games, config.game, seed=0)
+    np.testing.assert_array_equal(actions, agent.act(env.games.views(), env.games.masks))
 
 
 def test_training_makes_a_policy_that_beats_random_play(tmp_path):
@@ -361,7 +373,7 @@ def test_files_that_are_no_policy_are_refused(tmp_path):
 
 
 def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path, monkeypatch):
-    config = small_config(tmp_path, "validation.interval=1e6")
+    config = small_config(tmp_path, "validation.interval=1e6", "teacher=tuned")
 
     def interrupt(self):
         self.trained.frames += self.config.rollout
