@@ -101,19 +101,30 @@ class KlondikeVecEnv(VecEnv):
             gymnasium.error.ResetNeeded: no games are being played.
             ValueError: an action is illegal and the policy is to raise.
         """
-        self._envs.play(self._actions, self._everyone)
+        self.play(self._actions)
         rewards, over = self.games.rewards.copy(), self.games.over
-        self._returns += rewards
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         ended = np.flatnonzero(over)
         if len(ended) > 0:
             for row, info in zip(ended, self._last_infos(ended), strict=True):
                 infos[row] = info
-            self._envs.deal(ended, {})
-            self._returns[ended] = 0.0
+            self.deal_next(ended)
             for row, info in zip(ended, self._infos(ended), strict=True):
                 self.reset_infos[row] = info
         return self.observer.batch(self.games), rewards, over, infos
+
+    def play(self, actions: np.ndarray) -> None:
+        """Play an action in each game, int64[num_envs]; games that end stay as they are until `deal_next`.
+
+        The two are a step without what it returns, for loops that read `games` and `observer` themselves.
+        """
+        self._envs.play(actions, self._everyone)
+        self._returns += self.games.rewards
+
+    def deal_next(self, rows: np.ndarray) -> None:
+        """Start the next games of some rows: int64[m]."""
+        self._envs.deal(rows, {})
+        self._returns[rows] = 0.0
 
     def action_masks(self) -> np.ndarray:
         """The legal actions: bool[num_envs, 313], a fresh array."""

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import soak, solving, startup
+from benchmarks import soak, solving, startup, training
 from benchmarks.__main__ import app
 from benchmarks.clock import rates
 from benchmarks.ours import threaded
@@ -21,6 +22,7 @@ from klondike_env.rules import PRESETS
 # A package that fails, with the number of cores it may use as its message.
 FAILING = """
 import os
+import re
 
 def make(name):
     raise OSError(f"{len(os.sched_getaffinity(0))} core, {os.environ['OMP_NUM_THREADS']} thread")
@@ -335,3 +337,21 @@ def test_markdown_is_all_that_goes_to_the_standard_output():
     shown = bench("--only", "threaded", "--markdown")
     assert shown.stdout.startswith("|  | measured |\n| --- | ---: |\n| ")
     assert "threaded draw1\n" in shown.stderr
+
+
+def test_training_is_timed_beside_plain_maskable_ppo():
+    small = ["n_games=8", "n_steps=16", "batch_size=64", "hidden_sizes=[8]", "precision=float32"]
+    shown = CliRunner().invoke(training.app, ["--seconds", "0.01", *small])
+    assert shown.exit_code == 0
+    assert "draw1, network [8], batch 64, epochs 2" in shown.output
+    rates = re.findall(r"([\d,]+) frames/s", shown.output)
+    plain, ours = (float(rate.replace(",", "")) for rate in rates)
+    ratio = float(re.search(r"ratio +([\d.]+)", shown.output)[1])
+    assert ratio == pytest.approx(ours / plain, abs=0.05)
+    assert "float32" in shown.output
+
+
+def test_a_wrong_value_of_the_timed_training_is_explained():
+    shown = CliRunner().invoke(training.app, ["clip=-1"])
+    assert shown.exit_code == 2
+    assert "clip is -1; allowed: greater than 0" in shown.output

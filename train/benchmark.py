@@ -1,4 +1,4 @@
-"""The benchmark: train PPO on every variant, let it and the baselines play the same deals, and report.
+"""The main job: train networks on every game, let them and the baselines play the same deals, report.
 
     python -m train.benchmark                                         # configs/benchmark/quick.yaml
     python -m train.benchmark --config configs/benchmark/standard.yaml
@@ -16,7 +16,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -33,7 +33,7 @@ from train.console import table_console
 from train.files import write_atomically
 from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
 from train.results import BenchmarkResult, Evaluation, Machine, RunResult, VariantResult
-from train.words import PPO, headline, minutes, ppo_sentences, title_of
+from train.words import headline, minutes, network_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
 CONFIG_FILE = "config.yaml"
@@ -70,10 +70,14 @@ def run_benchmark(
     Raises:
         ConfigError: the configuration of a training cannot be used. Nothing has been trained then.
     """
-    trainings = {variant: config.ppo_config(variant, directory) for variant in config.variants}
+    trainings: dict[str, dict[str, PpoConfig]] = {
+        variant: {network: config.training(variant, network, directory) for network in config.networks}
+        for variant in config.variants
+    }
     save_config(config, directory / CONFIG_FILE)
     results = [
-        _finish_variant(config, training, directory, trainer, evaluator, console) for training in trainings.values()
+        _finish_variant(config, variant, trainings[variant], directory, trainer, evaluator, console)
+        for variant in config.variants
     ]
     benchmark = BenchmarkResult(
         name=directory.name,
@@ -110,24 +114,27 @@ def _can_resume(config: BenchmarkConfig, directory: Path) -> bool:
 
 def _finish_variant(
     config: BenchmarkConfig,
-    training: PpoConfig,
+    variant: str,
+    trainings: Mapping[str, PpoConfig],
     directory: Path,
     trainer: Trainer,
     evaluator: Evaluator,
     console: Console,
 ) -> VariantResult:
-    variant = training.variant
     finished = directory / f"{variant}.json"
     if finished.exists():
         console.print(f"{title_of(variant)}: finished earlier")
         return VariantResult.model_validate_json(finished.read_text())
     console.rule(title_of(variant))
-    run = _train(training, directory / f"{variant}.training.json", trainer, console)
+    runs = {
+        network: _train(training, directory / f"{variant}.{network}.json", trainer, console)
+        for network, training in trainings.items()
+    }
     start = time.perf_counter()
-    evaluation = _evaluate(config, training, run, evaluator)
+    evaluation = _evaluate(config, trainings, runs, evaluator)
     planning = _plan(config, variant, directory / f"{variant}.planners.csv", evaluator)
-    seconds = run.seconds + time.perf_counter() - start
-    result = VariantResult(evaluation=evaluation, run=run, seconds=seconds, planning=planning)
+    seconds = sum(run.seconds for run in runs.values()) + time.perf_counter() - start
+    result = VariantResult(evaluation=evaluation, runs=runs, seconds=seconds, planning=planning)
     write_atomically(finished, result.model_dump_json(indent=2) + "\n")
     console.print(evaluation_table(evaluation))
     if planning:
@@ -149,12 +156,21 @@ def _train(training: PpoConfig, finished: Path, trainer: Trainer, console: Conso
     return run
 
 
-def _evaluate(config: BenchmarkConfig, training: PpoConfig, run: RunResult, evaluator: Evaluator) -> Evaluation:
-    """PPO in both play modes, and the baselines; "ppo" stands for the mode that the configuration named beforehand."""
-    mode: PlayMode = training.play_mode
-    other: PlayMode = "sampled" if mode == "argmax" else "argmax"
-    names = {f"policy:{run.weights}@{mode}": PPO, f"policy:{run.weights}@{other}": f"{PPO} {other}"}
-    return evaluator([*config.agents, *names], training.variant, config.deals).renamed(names)
+def _evaluate(
+    config: BenchmarkConfig,
+    trainings: Mapping[str, PpoConfig],
+    runs: Mapping[str, RunResult],
+    evaluator: Evaluator,
+) -> Evaluation:
+    """The baselines and each network in both play modes; its bare name is the mode that its configuration named."""
+    names: dict[str, str] = {}
+    for network, training in trainings.items():
+        mode: PlayMode = training.play_mode
+        other: PlayMode = "sampled" if mode == "argmax" else "argmax"
+        names[f"policy:{runs[network].weights}@{mode}"] = network
+        names[f"policy:{runs[network].weights}@{other}"] = f"{network} {other}"
+    [variant] = {training.variant for training in trainings.values()}
+    return evaluator([*config.agents, *names], variant, config.deals).renamed(names)
 
 
 def _plan(config: BenchmarkConfig, variant: str, file: Path, evaluator: Evaluator) -> Evaluation | None:
@@ -168,7 +184,7 @@ def _print_summary(benchmark: BenchmarkResult, report: Path, console: Console) -
     console.print()
     console.print(summary_table(benchmark.variants))
     for result in benchmark.variants:
-        for sentence in ppo_sentences(result.evaluation):
+        for sentence in network_sentences(result.evaluation):
             console.print(sentence)
     console.print(f"\n[bold]{headline(benchmark.variants)}[/bold]")
     console.print(f"Training and evaluation took {minutes(benchmark.seconds)}. The report, with pictures: {report}")
@@ -199,7 +215,7 @@ def main(
     config: Annotated[Path, typer.Option(help="YAML file of a benchmark")] = QUICK,
     name: Annotated[str | None, typer.Option(help="name of the run, in place of the name in the file")] = None,
 ) -> None:
-    """Train PPO on every variant, let it and the baselines play the same deals, and report."""
+    """Train networks on every game, let them and the baselines play the same deals, and report."""
     console = table_console()
     try:
         benchmark = load_config(BenchmarkConfig, config, [*(overrides or []), *([f"name={name}"] if name else [])])

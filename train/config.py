@@ -32,6 +32,11 @@ from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
 from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules
 from train.files import write_atomically
 
+Network = Literal["taught", "ppo"]
+TAUGHT: Network = "taught"  # PPO with a teacher
+PPO: Network = "ppo"  # without
+NETWORKS: tuple[Network, ...] = (TAUGHT, PPO)
+
 
 class ConfigError(ValueError):
     """A configuration that cannot be used; the message is for the user and needs no traceback."""
@@ -87,13 +92,47 @@ class ValidationConfig(Config):
     interval: Count = 1_000_000
 
 
+class TeachingConfig(Config):
+    """The weight of the teacher's loss, from 1 at the start of the budget to `end_weight`; PPO's has the rest.
+
+    Attributes:
+        fade_start: the share of the budget at which the weight begins to fall.
+        fade_end: the share at which it has fallen, linearly, to `end_weight`.
+        end_weight: what remains of it.
+    """
+
+    fade_start: Share = 0.5
+    fade_end: Share = 0.9
+    end_weight: Share = 0.1
+
+    @model_validator(mode="after")
+    def _check_together(self) -> TeachingConfig:
+        if self.fade_end < self.fade_start:
+            raise ValueError(
+                f"teaching.fade_end is {self.fade_end}; allowed: teaching.fade_start = {self.fade_start} or more"
+            )
+        return self
+
+    def weight(self, spent: float) -> float:
+        """The weight once this share of the budget is spent."""
+        if spent <= self.fade_start:
+            return 1.0
+        if spent >= self.fade_end:
+            return self.end_weight
+        faded = (spent - self.fade_start) / (self.fade_end - self.fade_start)
+        return 1.0 + faded * (self.end_weight - 1.0)
+
+
 class PpoConfig(Config):
-    """One training run of masked PPO.
+    """One training run of masked PPO. Its result is the network of the best validation, not that of the last.
 
     Attributes:
         variant: the preset that is learned.
         rules: fields of `Rules` that differ from that preset, such as `{draw_count: 2}`.
         env: environment options.
+        teacher: an agent, by a name that `klondike_env.agents.load` knows, whose actions the network learns to
+            predict in the positions that it meets itself; None for PPO alone.
+        teaching: how the teacher's weight falls.
         n_games: games played side by side.
         n_steps: steps in each game between two updates; n_games * n_steps frames make a rollout.
         batch_size: frames per gradient step; divides a rollout.
@@ -108,6 +147,8 @@ class PpoConfig(Config):
         value_coefficient: weight of the value loss.
         max_grad_norm: gradients are scaled down to this norm.
         hidden_sizes: units of each layer of the shared trunk.
+        precision: in which the trunk computes: "float32", "bfloat16", or "auto": bfloat16 where the processor
+            or the GPU has units for it, which make training several times as fast.
         frames: the budget, in environment steps of all games together.
         minutes: the budget in wall time; training ends with whichever comes first. None for no limit.
         seed: seed of the weights, the deals and the sampling.
@@ -121,6 +162,8 @@ class PpoConfig(Config):
     variant: str = "draw1"
     rules: dict[str, Any] = {}
     env: EnvConfig = EnvConfig()
+    teacher: str | None = None
+    teaching: TeachingConfig = TeachingConfig()
     n_games: Count = 256
     n_steps: Count = 64
     batch_size: Count = 2048
@@ -135,6 +178,7 @@ class PpoConfig(Config):
     value_coefficient: NonNegativeFloat = 0.5
     max_grad_norm: PositiveFloat = 0.5
     hidden_sizes: Annotated[tuple[PositiveInt, ...], Field(min_length=1)] = (256, 256)
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
     frames: Count = 16_000_000
     minutes: PositiveFloat | None = None
     seed: Seed = 1
@@ -179,7 +223,7 @@ class PpoConfig(Config):
 
 
 class BenchmarkConfig(Config):
-    """The benchmark: train PPO on each variant, evaluate it and the baselines on the same deals.
+    """The benchmark: train networks on each variant, evaluate them and the baselines on the same deals.
 
     Attributes:
         name: name of the run, which is stored in `runs/<name>`.
@@ -188,8 +232,11 @@ class BenchmarkConfig(Config):
         deals: test deals that every agent plays, from number 0 on.
         planners: agents that plan, by name.
         planner_deals: test deals that planners and baselines play together, from number 0 on.
-        ppo_configs: directory with a `<variant>.yaml` for each training; without that file, defaults are used.
-        ppo: overrides of these files, for all variants.
+        networks: the kinds of training, in the order of the table: "taught" with a teacher, "ppo" without.
+        ppo_configs: directory whose `<variant>_taught.yaml` and `<variant>.yaml` the trainings start from, or from the
+            defaults without one.
+        ppo: overrides of those files, for all trainings.
+        taught: further overrides for those with a teacher.
         per_variant: variant -> further overrides for it alone.
     """
 
@@ -199,11 +246,13 @@ class BenchmarkConfig(Config):
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
     planner_deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 2_000
+    networks: Annotated[tuple[Network, ...], Field(min_length=1)] = NETWORKS
     ppo_configs: Path = Path("configs/ppo")
     ppo: dict[str, Any] = {}
+    taught: dict[str, Any] = {}
     per_variant: dict[str, dict[str, Any]] = {}
 
-    @field_validator("variants", "agents", "planners")
+    @field_validator("variants", "agents", "planners", "networks")
     @classmethod
     def _no_doubles(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         doubles = {name for name in names if names.count(name) > 1}
@@ -224,24 +273,27 @@ class BenchmarkConfig(Config):
         """Where the run is kept."""
         return Path("runs") / self.name
 
-    def ppo_config(self, variant: str, directory: Path) -> PpoConfig:
-        """The training run for a variant: its file, overridden by `ppo`, then by `per_variant`.
+    def training(self, variant: str, network: Network, directory: Path) -> PpoConfig:
+        """A training: its file, overridden by `ppo`, by `taught` if it has a teacher, then by `per_variant`.
 
         Args:
             variant: the preset to be learned.
-            directory: of the benchmark; the training is kept in `ppo_<variant>` there.
+            network: the kind of training.
+            directory: of the benchmark; the training is kept in `<network>_<variant>` there.
 
         Raises:
             ConfigError: the file or one of the overrides cannot be used.
         """
         if not self.ppo_configs.is_dir():
             raise ConfigError(f"there is no directory {self.ppo_configs}; ppo_configs names one with YAML files")
-        file = self.ppo_configs / f"{variant}.yaml"
-        own = {"variant": variant, "run_dir": str(directory / f"ppo_{variant}")}
+        taught = network == TAUGHT
+        file = self.ppo_configs / (f"{variant}_taught.yaml" if taught else f"{variant}.yaml")
+        start = _read_yaml(file) if file.exists() else {"teacher": "tuned"} if taught else {}
+        own = {"variant": variant, "run_dir": str(directory / f"{network}_{variant}")}
         values: dict[str, Any] = {}
-        for layer in (_read_yaml(file) if file.exists() else {}, self.ppo, self.per_variant.get(variant, {}), own):
+        for layer in (start, self.ppo, self.taught if taught else {}, self.per_variant.get(variant, {}), own):
             values = _merge(values, layer)
-        source = f"benchmark {self.name}, ppo of {variant}"
+        source = f"benchmark {self.name}, {network} of {variant}"
         config = _validate(PpoConfig, values, source)
         if config.game != PRESETS[variant]:
             raise ConfigError(f"{source}: rules is {config.rules!r}; allowed: none, a benchmark plays presets")

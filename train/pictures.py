@@ -10,12 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from klondike_env.intervals import wilson_interval
+from train.config import PPO, TAUGHT
 from train.results import AgentResult, Evaluation, VariantResult
-from train.words import PPO, baselines_of, main_agents, minutes, percent, title_of
+from train.words import baselines_of, main_agents, percent, title_of
 
-# Colour-blind readers, too, can tell these apart (Okabe and Ito).
-_COLOURS = {"random": "#999999", "greedy": "#E69F00", "collins": "#0072B2", PPO: "#D55E00"}
-_MORE_COLOURS = ("#009E73", "#CC79A7", "#56B4E9", "#F0E442")
+# Told apart by colour-blind readers too (Okabe and Ito).
+_COLOURS = {"random": "#999999", "greedy": "#E69F00", "collins": "#0072B2", PPO: "#D55E00", TAUGHT: "#009E73"}
+_MORE_COLOURS = ("#CC79A7", "#56B4E9", "#F0E442")
 _LINE_STYLES = ("--", ":", "-.")
 _PANELS_PER_ROW = 3
 
@@ -31,11 +32,11 @@ def win_rates_figure(variants: Sequence[VariantResult]) -> Figure:
 
 
 def learning_curves_figure(variants: Sequence[VariantResult]) -> Figure:
-    """Win rate on validation deals over frames with its 95 % band, one panel per variant."""
+    """Win rates on validation deals over the time of training with 95 % bands, one panel per variant."""
     figure, panels = _panels(len(variants), height=2.9)
-    figure.suptitle("Win rate of PPO on validation deals while it learns, in percent, with 95 % band")
+    figure.suptitle("Win rates of networks on validation deals while they learn, in percent, with 95 % band")
     for panel, result in zip(panels, variants, strict=True):
-        _draw_curve(panel, result)
+        _draw_curves(panel, result)
     return figure
 
 
@@ -83,25 +84,27 @@ def _draw_bars(panel: Axes, evaluation: Evaluation) -> None:
     panel.set_xlim(0, 100 * longest * 1.22)
 
 
-def _draw_curve(panel: Axes, result: VariantResult) -> None:
-    run, agents = result.run, result.evaluation.agents
+def _draw_curves(panel: Axes, result: VariantResult) -> None:
+    agents = result.evaluation.agents
     baselines = baselines_of(result.evaluation)
-    colours = _colours([*baselines, PPO])
+    colours = _colours([*baselines, *result.runs])
     for index, name in enumerate(baselines):
         style = _LINE_STYLES[index % len(_LINE_STYLES)]
         panel.axhline(100 * agents[name].win_rate, color=colours[name], linestyle=style, label=name)
-    frames = [point.frames / 1e6 for point in run.curve]
-    bands = [wilson_interval(round(point.win_rate * point.deals), point.deals) for point in run.curve]
-    lows, highs = [100 * band.low for band in bands], [100 * band.high for band in bands]
-    panel.fill_between(frames, lows, highs, color=colours[PPO], alpha=0.2, linewidth=0)
-    panel.plot(frames, [100 * point.win_rate for point in run.curve], color=colours[PPO], marker=".", label=PPO)
+    highest = [0.1, *(100 * agents[name].win_rate for name in baselines)]
+    for network, run in result.runs.items():
+        times = [point.seconds / 60 for point in run.curve]
+        bands = [wilson_interval(round(point.win_rate * point.deals), point.deals) for point in run.curve]
+        lows, highs = [100 * band.low for band in bands], [100 * band.high for band in bands]
+        rates = [100 * point.win_rate for point in run.curve]
+        panel.fill_between(times, lows, highs, color=colours[network], alpha=0.2, linewidth=0)
+        panel.plot(times, rates, color=colours[network], marker=".", label=network)
+        highest += highs
     panel.set_title(title_of(result.variant), fontsize=11)
-    panel.set_xlabel(f"million frames, {minutes(run.seconds)} in all")
+    panel.set_xlabel("minutes of training")
     panel.set_xlim(left=0)
     panel.locator_params(axis="x", nbins=5)
-    # Room above the curves, so that the legend covers none of them.
-    highest = max([*(100 * agents[name].win_rate for name in baselines), *highs, 0.1])
-    panel.set_ylim(0, highest * 1.35)
+    panel.set_ylim(0, max(highest) * 1.35)  # room above the curves, so that the legend covers none of them
     panel.legend(fontsize=8, ncols=2, loc="upper center", frameon=False)
 
 

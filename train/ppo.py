@@ -1,43 +1,43 @@
-"""Train a masked PPO policy on one variant.
+"""Train a masked PPO policy on one variant, with a teacher if wanted.
 
-    python -m train.ppo --config configs/ppo/draw1.yaml
+    python -m train.ppo --config configs/ppo/draw1_taught.yaml
     python -m train.ppo --config configs/ppo/draw1.yaml frames=2e6 seed=2 run_dir=runs/short
     python -m train.ppo --resume runs/ppo_draw1
 
-PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) on a native batch of games.
-The run directory holds `config.yaml` (every setting), `policy.safetensors` (which `policy` agents
-load), `checkpoint.zip` and `training.json` (which `--resume` needs) and TensorBoard's event files. The
-weights, the checkpoint and `training.json` are written at each validation, whole or not at all.
+PPO is sb3-contrib's MaskablePPO (Huang and Ontanon 2022 for the masks) with the loops of `train.lean_ppo`. The run
+directory holds `config.yaml` (every value), `policy.safetensors` (the weights of the best validation, which `policy`
+agents load), `checkpoint.zip` and `training.json` (what `--resume` needs) and TensorBoard's event files. All but the
+last are written whole or not at all: the weights at a validation that is the best so far, the checkpoint at each.
 """
 
 from __future__ import annotations
 
 import io
-import time
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import torch
 import typer
-from pydantic import BaseModel
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.utils import get_device
 
 from klondike_env.agents.match import play_games
 from klondike_env.agents.network.agent import PolicyAgent, pack_policy
-from klondike_env.agents.network.network import PolicyNetwork, Trunk, useful_values
+from klondike_env.agents.network.network import PolicyNetwork, useful_values
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.sb3 import KlondikeVecEnv
+from train.budget import Budget, Trained
 from train.config import ConfigError, PpoConfig, load_config, save_config
 from train.files import claim_run_dir, write_atomically
+from train.lean_ppo import LeanPPO, TrunkExtractor, pick_dtype
 from train.results import CurvePoint, RunResult
+from train.rollouts import Rollout
+from train.teaching import Teacher
 
 CONFIG_FILE = "config.yaml"
 WEIGHTS_FILE = "policy.safetensors"
@@ -45,54 +45,6 @@ CHECKPOINT_FILE = "checkpoint.zip"
 TRAINING_FILE = "training.json"
 _BAR = 1000  # steps of the progress bar
 _RECENT_GAMES = 2000  # the progress bar shows the win rate over these
-
-
-class Trained(BaseModel):
-    """How far a run has come."""
-
-    frames: int = 0
-    seconds: float = 0.0
-    games: int = 0
-    curve: list[CurvePoint] = []
-
-
-@dataclass
-class Budget:
-    """Frames and wall time of a run, and how much of them is spent; earlier parts of a resumed run count."""
-
-    config: PpoConfig
-    trained: Trained
-    started: float = field(default_factory=time.perf_counter)
-
-    def __post_init__(self) -> None:
-        self._earlier = self.trained.seconds
-
-    @property
-    def seconds(self) -> float:
-        """Wall time spent."""
-        return self._earlier + time.perf_counter() - self.started
-
-    @property
-    def spent(self) -> float:
-        """The share of the budget that is spent, 0 to 1: that of the frames or of the time, whichever is larger."""
-        of_time = self.seconds / (60 * self.config.minutes) if self.config.minutes else 0.0
-        return min(max(self.trained.frames / self.config.frames, of_time), 1.0)
-
-    def scaled(self, start: float, end: float) -> float:
-        """The value between `start` and `end`, interpolated by the share of the budget that is spent."""
-        return start + (end - start) * self.spent
-
-
-class TrunkExtractor(BaseFeaturesExtractor):
-    """The trunk in the form that Stable-Baselines3 expects; policy and value share it."""
-
-    def __init__(self, observation_space: Any, useful: list[int], hidden_sizes: list[int]) -> None:
-        super().__init__(observation_space, features_dim=hidden_sizes[-1])
-        self.trunk = Trunk(useful, hidden_sizes)
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """float32[n, N_VALUES] -> float32[n, features_dim]."""
-        return self.trunk(observations)
 
 
 class Watch(BaseCallback):
@@ -109,9 +61,9 @@ class Watch(BaseCallback):
         self.model.ent_coef = self.budget.scaled(self.config.entropy_start, self.config.entropy_end)  # type: ignore[attr-defined]
 
     def _on_step(self) -> bool:
-        for row in np.flatnonzero(self.locals["dones"]):
-            self.trained.games += 1
-            self._recent.append(self.locals["infos"][row]["is_success"])
+        won = self.locals["won"]
+        self.trained.games += len(won)
+        self._recent.extend(won.tolist())
         return True
 
     def _on_rollout_end(self) -> None:
@@ -137,7 +89,7 @@ class Watch(BaseCallback):
         self.progress.update(self._bar, completed=int(_BAR * spent), description=text)
 
     def validate(self) -> None:
-        """Measure the policy on validation deals and save the run."""
+        """Measure the policy on validation deals and save the run; its weights if they are the best so far."""
         agent = policy_agent(self.model, self.config)  # type: ignore[arg-type]
         deals = np.arange(VALIDATION_DEALS.start, VALIDATION_DEALS.start + self.config.validation.deals)
         played = play_games(agent, self.config.game, deals, seed=self.config.seed)
@@ -147,17 +99,9 @@ class Watch(BaseCallback):
             CurvePoint(frames=self.trained.frames, seconds=self.trained.seconds, win_rate=win_rate, deals=len(deals))
         )
         self.logger.record("validation/win_rate", win_rate)
-        save_run(self.model, self.config, self.trained)  # type: ignore[arg-type]
-
-
-class TimedPPO(MaskablePPO):
-    """MaskablePPO that also ends when the wall time is spent, after a whole rollout and its update."""
-
-    budget: Budget
-
-    def collect_rollouts(self, *args: Any, **kwargs: Any) -> bool:
-        """A rollout as the base class collects it, unless the budget is spent."""
-        return self.budget.spent < 1.0 and super().collect_rollouts(*args, **kwargs)
+        if self.trained.curve[-1] is self.trained.best:
+            save_weights(agent, self.config, self.trained)
+        save_checkpoint(self.model, self.config, self.trained)  # type: ignore[arg-type]
 
 
 def train(config: PpoConfig, *, resume: bool = False, console: Console | None = None) -> RunResult:
@@ -174,16 +118,17 @@ def train(config: PpoConfig, *, resume: bool = False, console: Console | None = 
     """
     if config.device.startswith("cuda") and not torch.cuda.is_available():
         raise ConfigError(f"device is {config.device!r}, but torch finds no GPU; use device=auto or device=cpu")
-    torch.distributions.Distribution.set_default_validate_args(False)
+    teacher = Teacher(config) if config.teacher else None
     trained = _load_trained(config.directory) if resume else Trained()
     if not resume:
         claim_run_dir(config.directory)
         save_config(config, config.directory / CONFIG_FILE)
-    budget = Budget(config, trained)
     env = make_env(config)
     model = _load_model(config, env) if resume else make_model(config, env)
-    env.seed(_deal_seed(config.seed, trained.frames))  # last, because making or loading a model seeds its environment
-    model.budget = budget
+    _compile_kernels(env, teacher)
+    env.seed(_deal_seed(config.seed, trained.frames))  # only now, as making or loading a model seeds its environment
+    budget = Budget(config, trained)
+    model.budget, model.teacher = budget, teacher
     start, end = config.learning_rate, 0.0 if config.schedule == "linear" else config.learning_rate
     model.lr_schedule = lambda _: budget.scaled(start, end)
     model.set_logger(configure(str(config.directory), ["tensorboard"]))
@@ -213,6 +158,16 @@ def make_env(config: PpoConfig) -> KlondikeVecEnv:
     )
 
 
+def _compile_kernels(env: KlondikeVecEnv, teacher: Teacher | None) -> None:
+    """Play a step of a game, so that the time it takes to compile the kernels is not taken from the budget."""
+    games = env.games
+    games.deal(np.zeros(len(games), dtype=np.int64))
+    env.observer.follow(games)
+    if teacher is not None:
+        teacher.lessons(games)
+    games.step(games.masks.argmax(axis=1))
+
+
 def _deal_seed(seed: int, frames: int) -> int:
     """A seed of the deals that no other run, and no other part of a resumed run, shares.
 
@@ -221,18 +176,18 @@ def _deal_seed(seed: int, frames: int) -> int:
     return int(np.random.SeedSequence([seed, frames]).generate_state(1, np.uint64)[0])
 
 
-def _learn(model: TimedPPO, watch: Watch, *, resume: bool) -> None:
-    """Spend the budget; on an interrupt, save the run first."""
+def _learn(model: LeanPPO, watch: Watch, *, resume: bool) -> None:
+    """Spend the budget; whoever interrupts it finds the run saved."""
     config, trained = watch.config, watch.trained
     try:
         model.learn(config.frames - trained.frames, callback=watch, reset_num_timesteps=not resume)
     except KeyboardInterrupt:
         trained.seconds = watch.budget.seconds
-        save_run(model, config, trained)
+        save_checkpoint(model, config, trained)
         raise
 
 
-def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
+def policy_agent(model: LeanPPO, config: PpoConfig) -> PolicyAgent:
     """The trained policy as an agent, with its own copy of the weights."""
     network = PolicyNetwork(useful_values(config.game, config.talon), config.hidden_sizes).to(model.device)
     weights = model.policy.state_dict()
@@ -245,9 +200,8 @@ def policy_agent(model: MaskablePPO, config: PpoConfig) -> PolicyAgent:
     return PolicyAgent(network, play=config.play_mode, talon=config.talon, no_repeats=config.env.no_repeats)
 
 
-def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
-    """Write weights, checkpoint and progress."""
-    directory = config.directory
+def save_weights(agent: PolicyAgent, config: PpoConfig, trained: Trained) -> None:
+    """Write the weights that are the run's result so far."""
     about = {
         "variant": config.variant,
         "rules": config.game.to_dict(),
@@ -257,40 +211,52 @@ def save_run(model: MaskablePPO, config: PpoConfig, trained: Trained) -> None:
         "play": config.play_mode,
         "frames": trained.frames,
     }
-    write_atomically(directory / WEIGHTS_FILE, pack_policy(policy_agent(model, config).network, **about))
+    write_atomically(config.directory / WEIGHTS_FILE, pack_policy(agent.network, **about))
+
+
+def save_checkpoint(model: LeanPPO, config: PpoConfig, trained: Trained) -> None:
+    """Write what `--resume` needs."""
     checkpoint = io.BytesIO()
-    model.save(checkpoint, exclude=["budget", "lr_schedule"])
-    write_atomically(directory / CHECKPOINT_FILE, checkpoint.getvalue())
-    write_atomically(directory / TRAINING_FILE, trained.model_dump_json(indent=2) + "\n")
+    model.save(checkpoint, exclude=["budget", "teacher", "lr_schedule"])
+    write_atomically(config.directory / CHECKPOINT_FILE, checkpoint.getvalue())
+    write_atomically(config.directory / TRAINING_FILE, trained.model_dump_json(indent=2) + "\n")
 
 
-def make_model(config: PpoConfig, env: KlondikeVecEnv) -> TimedPPO:
+def make_model(config: PpoConfig, env: KlondikeVecEnv) -> LeanPPO:
     """An untrained model; its `budget` must be set before it learns."""
-    extractor = {
-        "useful": useful_values(config.game, config.talon),
-        "hidden_sizes": list(config.hidden_sizes),
+    keywords = model_keywords(config)
+    keywords["policy_kwargs"]["optimizer_kwargs"] = {"eps": 1e-5, "fused": True}  # eps as in Stable-Baselines3
+    buffer: dict[str, Any] = {
+        "rollout_buffer_class": Rollout.buffer,
+        "rollout_buffer_kwargs": _rollout_keywords(config),
     }
-    return TimedPPO(
-        MaskableActorCriticPolicy,
-        env,
-        learning_rate=config.learning_rate,
-        n_steps=config.n_steps,
-        batch_size=config.batch_size,
-        n_epochs=config.epochs,
-        gamma=config.gamma,
-        gae_lambda=config.gae_lambda,
-        clip_range=config.clip,
-        ent_coef=config.entropy_start,
-        vf_coef=config.value_coefficient,
-        max_grad_norm=config.max_grad_norm,
-        policy_kwargs={
+    return LeanPPO(MaskableActorCriticPolicy, env, **keywords, **buffer)
+
+
+def model_keywords(config: PpoConfig) -> dict[str, Any]:
+    """What MaskablePPO is told besides the policy, the environment and the buffer."""
+    return {
+        "learning_rate": config.learning_rate,
+        "n_steps": config.n_steps,
+        "batch_size": config.batch_size,
+        "n_epochs": config.epochs,
+        "gamma": config.gamma,
+        "gae_lambda": config.gae_lambda,
+        "clip_range": config.clip,
+        "ent_coef": config.entropy_start,
+        "vf_coef": config.value_coefficient,
+        "max_grad_norm": config.max_grad_norm,
+        "policy_kwargs": {
             "net_arch": [],
             "features_extractor_class": TrunkExtractor,
-            "features_extractor_kwargs": extractor,
+            "features_extractor_kwargs": {
+                "useful": useful_values(config.game, config.talon),
+                "hidden_sizes": list(config.hidden_sizes),
+            },
         },
-        seed=config.seed,
-        device=config.device,
-    )
+        "seed": config.seed,
+        "device": config.device,
+    }
 
 
 def _load_trained(directory: Path) -> Trained:
@@ -300,8 +266,15 @@ def _load_trained(directory: Path) -> Trained:
     return Trained.model_validate_json(file.read_text())
 
 
-def _load_model(config: PpoConfig, env: KlondikeVecEnv) -> TimedPPO:
-    return TimedPPO.load(config.directory / CHECKPOINT_FILE, env=env, device=config.device)
+def _load_model(config: PpoConfig, env: KlondikeVecEnv) -> LeanPPO:
+    file, keywords = config.directory / CHECKPOINT_FILE, _rollout_keywords(config)
+    return LeanPPO.load(file, env=env, device=config.device, rollout_buffer_kwargs=keywords)
+
+
+def _rollout_keywords(config: PpoConfig) -> dict[str, Any]:
+    """What a `Rollout` needs to know besides what MaskablePPO tells it."""
+    n_values = len(useful_values(config.game, config.talon))
+    return {"n_values": n_values, "dtype": pick_dtype(config.precision, get_device(config.device))}
 
 
 app = typer.Typer(add_completion=False)
@@ -329,9 +302,10 @@ def main(
     except (ConfigError, OSError) as error:
         console.print(str(error), style="red", markup=False, highlight=False)
         raise typer.Exit(2) from None
+    best = result.best
     console.print(
-        f"{result.curve[-1].win_rate:.1%} of {result.curve[-1].deals} validation deals won after {result.frames} "
-        f"frames in {result.seconds / 60:.1f} minutes; weights in {result.weights}"
+        f"{result.frames} frames in {result.seconds / 60:.1f} minutes; the best weights, of frame {best.frames}, won "
+        f"{best.win_rate:.1%} of {best.deals} validation deals and are in {result.weights}"
     )
 
 

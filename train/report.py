@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.table import Table
 
 from klondike_env.rules import aliases_of
+from train.config import NETWORKS
 from train.files import write_atomically
 from train.pictures import learning_curves_figure, png, strength_figure, win_rates_figure
 from train.results import AgentResult, BenchmarkResult, Comparison, Evaluation, VariantResult
@@ -20,15 +21,17 @@ from train.words import (
     headline,
     main_agents,
     minutes,
+    network_sentences,
     percent,
-    ppo_sentences,
     rate_with_margin,
     title_of,
+    title_of_network,
 )
 
 RESULTS_FILE, REPORT_FILE = "results.json", "report.md"
 WIN_RATES_PICTURE, CURVES_PICTURE, STRENGTH_PICTURE = "win_rates.png", "learning_curves.png", "strength.png"
 
+_TAUGHT_OR_NOT = "Taught networks learned from the actions of a teacher before PPO, the others from PPO alone."
 _DETAILS = ("agent", "wins %", "95 % interval", "cards up", "moves", "stalled %", "ms/game", "how it played")
 
 
@@ -60,7 +63,7 @@ def summary_table(variants: Sequence[VariantResult]) -> Table:
     headings, rows = _summary(variants)
     table = Table(title="Win rates in percent, with 95 % intervals")
     for heading in headings:
-        table.add_column(heading, justify="left" if heading in ("variant", "PPO is") else "right")
+        table.add_column(heading, justify="left" if heading == "variant" or heading.endswith(" is") else "right")
     for row in rows:
         table.add_row(*row)
     table.caption = _alias_note(variants)
@@ -92,18 +95,20 @@ def _comparison_cells(comparison: Comparison) -> tuple[str, ...]:
 
 def _summary(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[str]]]:
     names = list(dict.fromkeys(name for result in variants for name in main_agents(result.evaluation)))
-    headings = ["variant", *names, "PPO is"]
+    networks = [network for network in NETWORKS if network in names]
+    headings = ["variant", *names, *(f"{title_of_network(network)} is" for network in networks)]
     rows = []
     for result in variants:
         agents = result.evaluation.agents
         cells = [rate_with_margin(agents[name]) if name in agents else "" for name in names]
-        rows.append([title_of(result.variant), *cells, _standing(result.evaluation)])
+        standings = [_standing(result.evaluation, network) for network in networks]
+        rows.append([title_of(result.variant), *cells, *standings])
     return headings, rows
 
 
-def _standing(evaluation: Evaluation) -> str:
-    """The baselines that PPO does not beat, in words."""
-    groups = groups_of(evaluation)
+def _standing(evaluation: Evaluation, network: str) -> str:
+    """Which baselines a network does not beat."""
+    groups = groups_of(evaluation, network)
     words = {"below": "BELOW", "apart": "level with"}
     return "; ".join(f"{words[key]} {', '.join(groups[key])}" for key in words if key in groups) or "above all"
 
@@ -147,8 +152,8 @@ def report_text(result: BenchmarkResult) -> str:
         _alias_note(result.variants),
         _how_to_read(result),
         f"![Win rate of each agent on each variant]({WIN_RATES_PICTURE})",
-        "## PPO against the baselines",
-        _bullets(sentence for variant in result.variants for sentence in ppo_sentences(variant.evaluation)),
+        "## Networks against the baselines",
+        _bullets(sentence for variant in result.variants for sentence in network_sentences(variant.evaluation)),
         "## Training",
         _markdown_table(*_training(result.variants)),
         f"![Learning curves]({CURVES_PICTURE})",
@@ -176,22 +181,23 @@ def _how_to_read(result: BenchmarkResult) -> str:
     return (
         f"Every agent played the same {evaluation.deals} deals (numbers {evaluation.deal_numbers}), none of which was "
         "trained on. Intervals are Wilson's, 95 %; agents are compared on paired deals by McNemar's exact test, and "
-        f'"below" or "above" means p < {SIGNIFICANCE}. PPO played in the mode, argmax or sampled, that its '
-        "configuration named before training; the other mode is among the details. With auto-finish a game counts as "
-        "won once no card is face down and the talon is empty or wholly reachable; talon reach means that seen talon "
-        "cards are played directly, and the draws in between count as moves; no repeats means that actions which lead "
-        "back to a visited position were masked. Cards up are the cards on the foundations at the end, on average."
+        f'"below" or "above" means p < {SIGNIFICANCE}. {_TAUGHT_OR_NOT} A network played in the mode, argmax or '
+        "sampled, that its configuration named before training; the other mode is among the details. With auto-finish "
+        "a game counts as won once no card is face down and the talon is empty or wholly reachable; talon reach means "
+        "that seen talon cards are played directly, and the draws in between count as moves; no repeats means that "
+        "actions which lead back to a visited position were masked. Cards up are the cards on the foundations at the "
+        "end, on average."
     )
 
 
 def _training(variants: Sequence[VariantResult]) -> tuple[list[str], list[list[str]]]:
-    headings = ["variant", "million frames", "time", "frames/s", "weights"]
+    headings = ["variant", "network", "million frames", "time", "frames/s", "weights"]
     rows = []
     for result in variants:
-        run = result.run
-        rate = run.frames / max(run.seconds, 1e-9)
-        cells = [f"{run.frames / 1e6:.2f}", minutes(run.seconds), f"{rate:.0f}", f"`{run.weights}`"]
-        rows.append([title_of(result.variant), *cells])
+        for network, run in result.runs.items():
+            rate = run.frames / max(run.seconds, 1e-9)
+            cells = [f"{run.frames / 1e6:.2f}", minutes(run.seconds), f"{rate:.0f}", f"`{run.weights}`"]
+            rows.append([title_of(result.variant), network, *cells])
     return headings, rows
 
 

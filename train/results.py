@@ -195,27 +195,37 @@ class CurvePoint(Record):
     deals: int
 
 
+def best_of(curve: Sequence[CurvePoint]) -> CurvePoint:
+    """The point with the highest win rate, the last of equals."""
+    return max(reversed(curve), key=lambda point: point.win_rate)
+
+
 class RunResult(Record):
-    """The outcome of a training: `weights` is the safetensors file that `policy` agents load."""
+    """What training left behind: `weights`, which `policy` agents load, are those of the best validation."""
 
     weights: Path
     frames: int
     seconds: float
     curve: list[CurvePoint]
 
+    @property
+    def best(self) -> CurvePoint:
+        """The validation of the weights."""
+        return best_of(self.curve)
+
 
 class VariantResult(Record):
-    """One variant of the benchmark: its training and its evaluation.
+    """One line of the benchmark: a variant, its trainings and its evaluation.
 
     Attributes:
-        evaluation: PPO and the baselines on the same test deals.
-        planning: agents that plan, and the baselines, on some of these deals; None if no agent plans.
-        run: the training of the network that played.
+        evaluation: networks and baselines on the same test deals.
+        planning: agents that think for longer and the baselines, on some of these deals; None if there are none.
+        runs: network -> its training.
         seconds: wall time of training and evaluation.
     """
 
     evaluation: Evaluation
-    run: RunResult
+    runs: dict[str, RunResult]
     seconds: float
     planning: Evaluation | None = None
 

@@ -1,4 +1,4 @@
-"""Results in words: numbers, settings, and how PPO compares with the baselines."""
+"""How results are put into words: numbers, settings, and where networks stand against the baselines."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import re
 from collections.abc import Sequence
 
 from klondike_env.agents.match import Settings
+from train.config import NETWORKS, PPO, TAUGHT
 from train.results import AgentResult, Comparison, Evaluation, VariantResult
 
-PPO = "ppo"  # the network in the play mode that its configuration names
-OTHER_MODES = ("ppo argmax", "ppo sampled")  # the same network in the other mode
+# A network's bare name means the play mode that its configuration names; these are the same network in the other mode.
+OTHER_MODES = tuple(f"{network} {mode}" for network in NETWORKS for mode in ("argmax", "sampled"))
+_TITLES: dict[str, str] = {TAUGHT: "taught PPO", PPO: "PPO"}
+TARGET = "collins"  # the baseline that the headline compares with
 SIGNIFICANCE = 0.05
 
 
@@ -56,53 +59,70 @@ def verdict(comparison: Comparison) -> str:
     return "below" if comparison.difference < 0 else "above"
 
 
-def ppo_sentences(evaluation: Evaluation) -> list[str]:
-    """How PPO compares with each baseline, one sentence each; the baselines that beat it come first."""
-    comparisons = [evaluation.compare(PPO, name) for name in baselines_of(evaluation)]
-    comparisons.sort(key=lambda comparison: ("below", "apart", "above").index(verdict(comparison)))
-    return [_sentence(evaluation, comparison) for comparison in comparisons]
+def network_sentences(evaluation: Evaluation) -> list[str]:
+    """Where each network stands against each baseline, one plain sentence each, the baselines it is below first."""
+    sentences = []
+    for network in networks_of(evaluation):
+        comparisons = [evaluation.compare(network, name) for name in baselines_of(evaluation)]
+        comparisons.sort(key=lambda comparison: ("below", "apart", "above").index(verdict(comparison)))
+        sentences += [_sentence(evaluation, comparison) for comparison in comparisons]
+    return sentences
 
 
 def _sentence(evaluation: Evaluation, comparison: Comparison) -> str:
-    name, other = title_of(evaluation.variant), comparison.second
+    variant, network, other = title_of(evaluation.variant), title_of_network(comparison.first), comparison.second
     ours = f"{percent(evaluation.agents[comparison.first].win_rate)} %"
     theirs = f"{percent(evaluation.agents[other].win_rate)} %"
     points = f"{percent(abs(comparison.difference))} points"
     p_value = describe_p_value(comparison.p_value)
     if verdict(comparison) == "apart":
-        return f"On {name}, PPO ({ours}) and {other} ({theirs}) cannot be told apart ({p_value})."
+        return f"On {variant}, {network} ({ours}) and {other} ({theirs}) cannot be told apart ({p_value})."
     if verdict(comparison) == "below":
-        return f"On {name}, PPO is BELOW {other}: {ours} against {theirs}, {points} less ({p_value})."
-    return f"On {name}, PPO is above {other}: {ours} against {theirs}, {points} more ({p_value})."
+        return f"On {variant}, {network} is BELOW {other}: {ours} against {theirs}, {points} less ({p_value})."
+    return f"On {variant}, {network} is above {other}: {ours} against {theirs}, {points} more ({p_value})."
 
 
 def headline(variants: Sequence[VariantResult]) -> str:
-    """One sentence naming every variant where PPO is below a baseline."""
-    losses = []
+    """Where the first network stands against `collins`, or, where that did not play, against the last baseline."""
+    first = variants[0].evaluation
+    network = networks_of(first)[0]
+    target = TARGET if TARGET in baselines_of(first) else baselines_of(first)[-1]
+    groups: dict[str, list[str]] = {"above": [], "below": [], "apart": []}
     for result in variants:
-        better = groups_of(result.evaluation).get("below")
-        if better:
-            losses.append(f"{title_of(result.variant)} ({', '.join(better)})")
-    if not losses:
-        return "PPO is below no baseline on any variant."
-    return f"PPO is BELOW a baseline on {len(losses)} of {len(variants)} variants: {', '.join(losses)}."
+        groups[verdict(result.evaluation.compare(network, target))].append(title_of(result.variant))
+    sentence = f"{title_of_network(network)} is above {target} on {len(groups['above'])} of {len(variants)} variants"
+    if groups["below"]:
+        sentence += f", BELOW it on {', '.join(groups['below'])}"
+    if groups["apart"]:
+        sentence += f", level with it on {', '.join(groups['apart'])}"
+    return f"{sentence[0].upper()}{sentence[1:]}."
+
+
+def title_of_network(network: str) -> str:
+    """A network's name for readers: "taught PPO"."""
+    return _TITLES[network]
+
+
+def networks_of(evaluation: Evaluation) -> list[str]:
+    """The networks that played, in the order of `NETWORKS`."""
+    return [network for network in NETWORKS if network in evaluation.agents]
 
 
 def baselines_of(evaluation: Evaluation) -> list[str]:
-    """The agents that PPO is measured against."""
-    return [name for name in evaluation.agents if name != PPO and name not in OTHER_MODES]
+    """The agents that networks are measured against."""
+    return [name for name in main_agents(evaluation) if name not in NETWORKS]
 
 
 def main_agents(evaluation: Evaluation) -> list[str]:
-    """All but the network's other play mode, which only the details show."""
+    """All but the networks' other play modes, which only the details show."""
     return [name for name in evaluation.agents if name not in OTHER_MODES]
 
 
-def groups_of(evaluation: Evaluation) -> dict[str, list[str]]:
-    """Verdict on PPO -> the baselines for which it holds."""
+def groups_of(evaluation: Evaluation, network: str) -> dict[str, list[str]]:
+    """Verdict on a network -> the baselines it holds against."""
     groups: dict[str, list[str]] = {}
     for name in baselines_of(evaluation):
-        groups.setdefault(verdict(evaluation.compare(PPO, name)), []).append(name)
+        groups.setdefault(verdict(evaluation.compare(network, name)), []).append(name)
     return groups
 
 

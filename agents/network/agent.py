@@ -17,7 +17,7 @@ from safetensors.torch import save
 
 from klondike_env.agents.base import Agent, PlayMode, Talon
 from klondike_env.agents.chance import write_uniforms
-from klondike_env.agents.network.network import PolicyNetwork
+from klondike_env.agents.network.network import PolicyNetwork, draw_actions
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.state import PLAYING
 from klondike_env.games import Games
@@ -66,9 +66,7 @@ class PolicyAgent(Agent):
         """An action for each view, drawn from the softmax of its logits."""
         numbers = np.empty(len(views))
         write_uniforms(views, self._seed, numbers)
-        sums = logits.double().softmax(dim=1).cumsum(dim=1)
-        reached = torch.from_numpy(numbers).to(self._device)[:, None] * sums[:, -1:]
-        return (sums <= reached).sum(dim=1)
+        return draw_actions(logits.double().softmax(dim=1), torch.from_numpy(numbers).to(self._device))
 
 
 def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:

@@ -88,3 +88,17 @@ class PolicyNetwork(nn.Module):
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Logits of all actions, legal or not: float32[n, N_VALUES] -> float32[n, 313]."""
         return self.action_head(self.trunk(observations))
+
+
+def draw_actions(probabilities: torch.Tensor, numbers: torch.Tensor) -> torch.Tensor:
+    """An action for each row, drawn from its distribution.
+
+    Args:
+        probabilities: float[n, 313], 0 for illegal actions.
+        numbers: float[n], chance: uniform in [0, 1).
+
+    Returns:
+        int64[n].
+    """
+    sums = probabilities.double().cumsum(1)
+    return (sums <= numbers[:, None] * sums[:, -1:]).sum(1)

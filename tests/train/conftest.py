@@ -22,12 +22,13 @@ from train.results import (
 
 DEALS = 2000
 REACH = Settings(talon="reach", no_repeats=True)
-RATES = {  # random, greedy, collins, ppo, ppo in the other mode
-    "draw1": (0.10, 0.44, 0.535, 0.41, 0.43),
-    "draw3": (0.036, 0.14, 0.165, 0.08, 0.07),
-    "classic": (0.0005, 0.02, 0.039, 0.008, 0.006),
-    "thumb_and_pouch": (0.33, 0.16, 0.83, 0.70, 0.66),
-    "thumb_and_pouch_whole": (0.30, 0.15, 0.80, 0.81, 0.72),
+NAMES = ("random", "greedy", "collins", "taught", "taught sampled", "ppo", "ppo sampled")
+RATES = {  # of these agents
+    "draw1": (0.10, 0.44, 0.535, 0.63, 0.60, 0.41, 0.43),
+    "draw3": (0.036, 0.14, 0.165, 0.25, 0.23, 0.08, 0.07),
+    "classic": (0.0005, 0.02, 0.039, 0.02, 0.01, 0.008, 0.006),
+    "thumb_and_pouch": (0.33, 0.16, 0.83, 0.87, 0.84, 0.70, 0.66),
+    "thumb_and_pouch_whole": (0.30, 0.15, 0.80, 0.80, 0.78, 0.81, 0.72),
 }
 
 
@@ -41,17 +42,10 @@ def games_won_at(rate: float, seed: int, deals: int = DEALS) -> PlayedGames:
 
 
 def evaluation_of(variant: str, rates: tuple[float, ...]) -> Evaluation:
-    names = ("random", "greedy", "collins", "ppo", "ppo sampled")
-    settings = (
-        REACH,
-        REACH,
-        Settings(),
-        replace(REACH, play="argmax"),
-        replace(REACH, play="sampled"),
-    )
+    settings = [REACH, REACH, Settings(), *[replace(REACH, play="argmax"), replace(REACH, play="sampled")] * 2]
     played = {
         name: (games_won_at(rate, seed), how)
-        for seed, (name, rate, how) in enumerate(zip(names, rates, settings, strict=True))
+        for seed, (name, rate, how) in enumerate(zip(NAMES, rates, settings, strict=True))
     }
     return Evaluation.of(variant, PRESETS[variant].to_dict(), range(DEALS), played)
 
@@ -80,7 +74,7 @@ def variant_of(variant: str) -> VariantResult:
     return VariantResult(
         evaluation=evaluation_of(variant, rates),
         planning=planning_of(variant, rates[2]),
-        run=run_of(variant, rates[3]),
+        runs={network: run_of(variant, rates[NAMES.index(network)]) for network in ("taught", "ppo")},
         seconds=95.0,
     )
 

@@ -33,6 +33,7 @@ class Trainer:
         self.leaves = leaves
         self.trained: list[str] = []
         self.resumed: list[str] = []
+        self.teachers: list[str | None] = []
 
     def __call__(self, config: PpoConfig, *, resume: bool = False) -> RunResult:
         config.directory.mkdir(parents=True, exist_ok=resume)
@@ -40,6 +41,7 @@ class Trainer:
         if config.variant == self.dies_at:
             raise Killed
         self.trained.append(config.variant)
+        self.teachers.append(config.teacher)
         if resume:
             self.resumed.append(config.variant)
         curve = [CurvePoint(frames=1000, seconds=1.0, win_rate=0.1, deals=100)]
@@ -79,7 +81,8 @@ def run(config: BenchmarkConfig, trainer: Trainer, evaluator: Evaluator) -> tupl
 
 
 def small(*overrides: str) -> BenchmarkConfig:
-    return load_config(BenchmarkConfig, None, ["name=small", "deals=200", "planners=[]", *overrides])
+    """A benchmark of networks without a teacher."""
+    return load_config(BenchmarkConfig, None, ["name=small", "deals=200", "planners=[]", "networks=[ppo]", *overrides])
 
 
 def test_a_training_for_each_game_and_one_report() -> None:
@@ -107,6 +110,19 @@ def test_all_agents_play_the_same_deals_and_ppo_in_both_modes() -> None:
     weights = "policy:runs/small/ppo_classic/weights.safetensors"
     assert evaluator.evaluated == [(("collins", f"{weights}@sampled", f"{weights}@argmax"), "classic", 200)]
     assert list(result.variants[0].evaluation.agents) == ["collins", "ppo", "ppo argmax"]
+
+
+def test_a_network_with_a_teacher_and_one_without() -> None:
+    trainer, evaluator = Trainer(), Evaluator()
+    result, output = run(small("variants=[classic]", "networks=[taught, ppo]", "agents=[collins]"), trainer, evaluator)
+    assert trainer.teachers == ["tuned", None]
+    assert list(result.variants[0].evaluation.agents) == ["collins", "taught", "taught sampled", "ppo", "ppo sampled"]
+    assert {network: run.weights.parent.name for network, run in result.variants[0].runs.items()} == {
+        "taught": "taught_classic",
+        "ppo": "ppo_classic",
+    }
+    assert result.seconds == pytest.approx(2 * 2.0, abs=1)
+    assert "Taught PPO is" in output
 
 
 def test_agents_that_plan_play_fewer_deals_beside_the_baselines() -> None:

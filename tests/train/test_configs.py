@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -32,34 +33,41 @@ def test_every_file_loads_says_what_it_is_for_and_survives_saving(file: Path, tm
     assert load_config(kind_of(file), tmp_path / "saved.yaml") == config
 
 
-def test_a_file_is_named_after_the_variant_it_trains_and_an_alias_has_none() -> None:
-    names = {file.stem for file in (CONFIGS / "ppo").glob("*.yaml")}
-    assert names <= set(DISTINCT_PRESETS)
-    for name in names:
-        assert load_config(PpoConfig, CONFIGS / "ppo" / f"{name}.yaml").variant == name
+TRAINED = sorted({file.stem.removesuffix("_taught") for file in (CONFIGS / "ppo").glob("*.yaml")})
+
+
+@pytest.mark.parametrize("variant", TRAINED)
+def test_a_variant_has_a_training_with_a_teacher_and_one_without(variant: str) -> None:
+    assert variant in DISTINCT_PRESETS  # an alias would be trained twice
+    alone, taught = (load_config(PpoConfig, CONFIGS / "ppo" / f"{variant}{kind}.yaml") for kind in ("", "_taught"))
+    assert alone.variant == taught.variant == variant
+    assert (alone.teacher, taught.teacher) == (None, "tuned")
 
 
 def test_a_variant_without_a_file_is_trained_with_the_defaults(tmp_path: Path) -> None:
     benchmark = load_config(BenchmarkConfig, None, [f"ppo_configs={tmp_path}", "ppo.seed=5"])
-    run_dir = tmp_path / "ppo_classic"
-    assert benchmark.ppo_config("classic", tmp_path) == PpoConfig(variant="classic", seed=5, run_dir=run_dir)
+    alone, taught = (benchmark.training("classic", network, tmp_path) for network in ("ppo", "taught"))
+    assert alone == PpoConfig(variant="classic", seed=5, run_dir=tmp_path / "ppo_classic")
+    assert taught == PpoConfig(variant="classic", seed=5, run_dir=tmp_path / "taught_classic", teacher="tuned")
 
 
 @pytest.mark.parametrize("file", sorted((CONFIGS / "benchmark").glob("*.yaml")), ids=lambda file: file.stem)
 def test_every_benchmark_has_usable_trainings(file: Path, tmp_path: Path) -> None:
     benchmark = load_config(BenchmarkConfig, file)
     assert benchmark.name == file.stem
-    for variant in benchmark.variants:
-        training = benchmark.ppo_config(variant, tmp_path)
+    for variant, network in product(benchmark.variants, benchmark.networks):
+        training = benchmark.training(variant, network, tmp_path)
         assert training.variant == variant
-        assert training.directory == tmp_path / f"ppo_{variant}"
+        assert training.directory == tmp_path / f"{network}_{variant}"
+        assert (training.teacher is None) == (network == "ppo")
 
 
 def test_quick_benchmark_trains_all_variants_in_ten_minutes(tmp_path: Path) -> None:
     benchmark = load_config(BenchmarkConfig, CONFIGS / "benchmark" / "quick.yaml")
     assert {PRESETS[variant] for variant in benchmark.variants} == set(PRESETS.values())
-    trainings = [benchmark.ppo_config(variant, tmp_path) for variant in benchmark.variants]
-    assert len({training.game for training in trainings}) == len(trainings)
+    kinds = product(benchmark.variants, benchmark.networks)
+    trainings = [benchmark.training(variant, network, tmp_path) for variant, network in kinds]
+    assert len({(training.game, training.teacher) for training in trainings}) == len(trainings)
     assert sum(training.minutes or 1000 for training in trainings) <= 10
 
 
@@ -111,6 +119,11 @@ PPO_ERRORS = {
     "hidden_sizes=[]": "hidden_sizes is []; allowed: a list of at least one",
     "hidden_sizes=64": "hidden_sizes is 64; allowed: a list",
     "hidden_sizes=[64, -1]": "hidden_sizes.1 is -1; allowed: greater than 0",
+    "precision=float16": "precision is 'float16'; allowed: 'auto', 'float32' or 'bfloat16'",
+    "teacher=3": "teacher is 3; allowed: text",
+    "teaching.end_weight=2": "teaching.end_weight is 2; allowed: less than or equal to 1",
+    "teaching.fade_end=0.1": "teaching.fade_end is 0.1; allowed: teaching.fade_start = 0.5 or more",
+    "teaching.fade=1": "no such key: teaching.fade; did you mean fade_end?; allowed: fade_start, fade_end, end_weight",
     "play_mode=best": "play_mode is 'best'; allowed: 'argmax' or 'sampled'",
     "env=3": "env is 3; allowed: keys and values",
     "env.reward=score": "env.reward is 'score'; allowed: 'win', 'progress', 'standard' or 'vegas'",
@@ -142,6 +155,7 @@ def test_an_unknown_key_is_explained() -> None:
 BENCHMARK_ERRORS = {
     "variants=[draw1, draw1]": "variants is ['draw1', 'draw1']; allowed: each name once, not draw1 again",
     "variants=[draw1, deal1]": "deal1 is draw1 under another name; name that",
+    "networks=[ppo, dqn]": "networks.1 is 'dqn'; allowed: 'taught' or 'ppo'",
     "variants=[]": "variants is []; allowed: a list of at least one",
     "variants=[spider]": f"no such variant: 'spider'; allowed: {', '.join(PRESETS)}",
     "per_variant.spider.seed=2": f"no such variant: 'spider'; allowed: {', '.join(PRESETS)}",
@@ -204,11 +218,13 @@ def test_a_missing_file_is_explained(tmp_path: Path) -> None:
 
 def test_layers_of_a_benchmark(tmp_path: Path) -> None:
     overrides = ["ppo.seed=5", "ppo.env.stall_limit=99", "per_variant.draw3.seed=6", "per_variant.draw3.minutes=2"]
-    benchmark = load_config(BenchmarkConfig, None, overrides)
-    draw3, classic = (benchmark.ppo_config(name, tmp_path) for name in ("draw3", "classic"))
+    benchmark = load_config(BenchmarkConfig, None, [*overrides, "taught.minutes=3", "taught.clip=0.3"])
+    draw3, classic = (benchmark.training(name, "ppo", tmp_path) for name in ("draw3", "classic"))
     assert (draw3.seed, draw3.minutes, draw3.env.stall_limit) == (6, 2, 99)
     assert draw3.frames == load_config(PpoConfig, CONFIGS / "ppo" / "draw3.yaml").frames
-    assert (classic.seed, classic.env.stall_limit) == (5, 99)
+    assert (classic.seed, classic.env.stall_limit, classic.minutes, classic.clip) == (5, 99, 60, 0.2)
+    taught = benchmark.training("draw3", "taught", tmp_path)
+    assert (taught.seed, taught.minutes, taught.clip, taught.teacher) == (6, 2, 0.3, "tuned")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +241,7 @@ def test_layers_of_a_benchmark(tmp_path: Path) -> None:
 )
 def test_a_benchmark_with_an_unusable_training_is_explained(override: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=message):
-        load_config(BenchmarkConfig, None, [override]).ppo_config("draw1", tmp_path)
+        load_config(BenchmarkConfig, None, [override]).training("draw1", "ppo", tmp_path)
 
 
 def test_a_saved_configuration_spells_out_every_default(tmp_path: Path) -> None:

@@ -1,10 +1,15 @@
 """Training, from the first rollout to a policy that plays; small enough for a test, but nothing left out."""
 
 import json
+from collections import defaultdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
 from typer.testing import CliRunner
 
 from klondike_env.agents.match import play_games
@@ -12,13 +17,18 @@ from klondike_env.agents.network.agent import PolicyAgent, load_policy, pack_pol
 from klondike_env.agents.network.network import PolicyNetwork, useful_values
 from klondike_env.agents.registry import load
 from klondike_env.games import Games
-from klondike_env.observation import N_CARD_VALUES, N_VALUES, Observer, table_start
+from klondike_env.observation import N_VALUES, Observer
 from klondike_env.rules import PRESETS, Rules
 from klondike_env.sb3 import KlondikeVecEnv
+from train.budget import Budget, Trained
 from train.config import ConfigError, PpoConfig, load_config
+from train.distributions import Distributions, list_legal
 from train.evaluate import evaluate
-from train.ppo import Budget, Trained, app, make_env, make_model, train
+from train.lean_ppo import LeanPPO, pick_dtype
+from train.ppo import app, make_env, make_model, policy_agent, train
+from train.rollouts import NO_LESSON
 from train.statistics import count_pairs, mcnemar_p_value
+from train.teaching import Teacher, teaching_loss
 
 SMALL = [
     "variant=thumb_and_pouch",
@@ -58,6 +68,17 @@ def test_a_trained_policy_plays_by_name_in_both_modes(run):
     evaluation = evaluate([*names, "random"], "thumb_and_pouch", range(50), progress=False)
     assert [evaluation.agents[name].settings.play for name in names] == ["argmax", "sampled"]
     assert load(f"policy:{result.weights}").play == "argmax"
+
+
+def test_a_checkpoint_is_a_model_of_stable_baselines(run):
+    config, _ = run
+    model, env = MaskablePPO.load(config.directory / "checkpoint.zip"), make_env(config)
+    env.seed(3)
+    observations, masks = env.reset(), env.action_masks()
+    actions, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    agent = policy_agent(model, config)
+    agent.start(config.n_games, config.game, seed=0)
+    np.testing.assert_array_equal(actions, agent.act(env.games.views(), env.games.masks))
 
 
 def test_training_makes_a_policy_that_beats_random_play(tmp_path):
@@ -124,20 +145,174 @@ def test_training_ends_when_its_minutes_are_spent(tmp_path):
     assert result.frames <= 512
 
 
-def test_rollouts_pair_every_observation_with_its_own_mask_and_action(tmp_path):
-    config = small_config(tmp_path, "env.stall_limit=5", "env.no_repeats=false")
+@pytest.fixture(scope="module")
+def rollout(tmp_path_factory):
+    """A model with the rollout that it has just collected, and the configuration; no weights were changed since."""
+    overrides = ["env.stall_limit=3", "n_steps=64", "precision=float32", "gamma=0.9", "gae_lambda=0.8", "teacher=tuned"]
+    config = small_config(tmp_path_factory.mktemp("rollout"), *overrides)
     model = make_model(config, make_env(config))
-    model.budget = Budget(config, Trained())
-    model.learn(config.rollout)
-    buffer = model.rollout_buffer
-    masks = buffer.action_masks.reshape(-1, 313)
-    actions = buffer.actions.reshape(-1).astype(int)
-    observations = buffer.observations.reshape(-1, N_VALUES)
-    assert len(actions) == config.rollout
-    assert masks[np.arange(len(actions)), actions].all()
-    in_stock = observations[:, N_CARD_VALUES + table_start("stock")] > 0
-    np.testing.assert_array_equal(masks[:, 312] == 1, in_stock)  # without redeals it is legal only to draw
-    assert buffer.episode_starts[1:].any()  # the pairs hold across the ends of games, too
+    model.budget, model.teacher = Budget(config, Trained()), Teacher(config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LeanPPO, "train", lambda self: None)
+        model.learn(config.rollout)
+    return config, model
+
+
+def played_again(config, model):
+    """The rollout once more, played step by step in the environment of Stable-Baselines3, in its buffer."""
+    env, lean = make_env(config), model.rollout_buffer
+    env.seed(config.seed)
+    size = (config.n_steps, env.observation_space, env.action_space)
+    buffer = MaskableRolloutBuffer(*size, gamma=config.gamma, gae_lambda=config.gae_lambda, n_envs=config.n_games)
+    observations, starts = env.reset(), np.ones(config.n_games, dtype=bool)
+    for step in range(config.n_steps):
+        masks, actions = env.action_masks(), lean.actions[step]
+        with torch.no_grad():
+            values, log_probs, _ = model.policy.evaluate_actions(torch.from_numpy(observations), actions, masks)
+        fresh, rewards, dones, _ = env.step(actions.numpy())
+        buffer.add(observations, actions.numpy(), rewards, starts, values, log_probs, action_masks=masks)
+        observations, starts = fresh, dones
+    with torch.no_grad():
+        last_values = model.policy.predict_values(torch.from_numpy(observations))
+    buffer.compute_returns_and_advantage(last_values, dones)
+    return buffer, dones
+
+
+def test_a_rollout_equals_one_by_stable_baselines(rollout):
+    config, model = rollout
+    lean, (plain, dones) = model.rollout_buffer, played_again(config, model)
+    useful = useful_values(config.game, config.talon)
+    np.testing.assert_array_equal(lean.observations, plain.observations[..., useful])
+    np.testing.assert_array_equal(lean.masks, plain.action_masks)
+    np.testing.assert_array_equal(lean.rewards, plain.rewards)
+    np.testing.assert_array_equal(lean.ended[:-1], plain.episode_starts[1:])
+    np.testing.assert_array_equal(lean.ended[-1], dones)
+    assert lean.ended.sum() > 10
+    for name in ("log_probs", "values", "advantages", "returns"):
+        np.testing.assert_allclose(getattr(lean, name), getattr(plain, name), atol=1e-5)
+
+
+def test_lessons_are_what_the_teacher_would_play_where_that_is_legal(rollout):
+    config, model = rollout
+    lean, env, tuned = model.rollout_buffer, make_env(config), load("tuned")
+    env.seed(config.seed)
+    env.reset()
+    tuned.start(config.n_games, config.game, config.seed)
+    for step in range(config.n_steps):
+        wanted = tuned.act(env.games.views(), env.games.masks)
+        playable = (wanted >= 0) & env.action_masks()[np.arange(config.n_games), wanted]
+        np.testing.assert_array_equal(lean.lessons[step], np.where(playable, wanted, NO_LESSON))
+        env.step(lean.actions[step].numpy())
+    assert 0 < (lean.lessons == NO_LESSON).sum() < lean.lessons.numel() / 2
+
+
+def test_frames_without_a_lesson_add_nothing_to_the_teaching_loss():
+    logits = torch.randn(3, 313, requires_grad=True)
+    distributions = Distributions.of(logits, torch.tensor([[7, 8], [5, -1], [9, 2]]))
+    loss = teaching_loss(distributions, torch.tensor([7, NO_LESSON, 9]))
+    expected = -(logits[0, [7, 8]].log_softmax(0)[0] + logits[2, [9, 2]].log_softmax(0)[0]) / 3
+    assert loss.item() == pytest.approx(expected.item())
+    loss.backward()
+    assert not logits.grad[1].any()
+    assert teaching_loss(distributions, torch.full((3,), NO_LESSON)).item() == 0
+
+
+def test_lists_of_legal_actions_are_filled_up():
+    masks = torch.zeros(3, 313, dtype=torch.bool)
+    masks[0, [2, 5, 312]] = masks[1, 0] = masks[2, [0, 311]] = True
+    assert list_legal(masks).tolist() == [[2, 5, 312], [0, -1, -1], [0, 311, -1]]
+
+
+def test_the_loss_is_that_of_maskable_ppo(rollout):
+    """Gradients of one batch, by `LeanPPO` and by the code of sb3-contrib on the same frames."""
+    config, model = rollout
+    frames = next(model.rollout_buffer.frames().minibatches(config.batch_size))
+    model.budget = Budget(config.model_copy(update={"teacher": None}), Trained())
+    model.policy.zero_grad()
+    model._loss(frames, defaultdict(list)).backward()
+    ours = [parameter.grad.clone() for parameter in model.policy.parameters()]
+    observations = torch.zeros(len(frames.actions), N_VALUES)
+    observations[:, useful_values(config.game, config.talon)] = frames.observations
+    masks = torch.zeros(len(frames.actions), 314, dtype=torch.bool).scatter_(1, frames.legal % 314, True)[:, :313]
+    values, log_probs, entropy = model.policy.evaluate_actions(observations, frames.actions, masks)
+    advantages = (frames.advantages - frames.advantages.mean()) / (frames.advantages.std() + 1e-8)
+    ratio = (log_probs - frames.log_probs).exp()
+    surrogate = torch.min(advantages * ratio, advantages * ratio.clamp(1 - config.clip, 1 + config.clip)).mean()
+    value_loss = (values.flatten() - frames.returns).square().mean()
+    model.policy.zero_grad()
+    (-surrogate - config.entropy_start * entropy.mean() + config.value_coefficient * value_loss).backward()
+    for own, parameter in zip(ours, model.policy.parameters(), strict=True):
+        torch.testing.assert_close(own, parameter.grad, atol=1e-6, rtol=1e-4)
+
+
+def test_minibatches_hold_every_frame_once(rollout):
+    config, model = rollout
+    lean = model.rollout_buffer
+    batches = list(lean.frames().minibatches(config.batch_size))
+    assert [len(frames.actions) for frames in batches] == [config.batch_size] * 4
+    for name in ("returns", "observations"):
+        found = torch.cat([getattr(frames, name).flatten(1 if name == "observations" else 0) for frames in batches])
+        everything = getattr(lean, name).flatten(0, 1)
+        np.testing.assert_allclose(np.sort(found, axis=0), np.sort(everything, axis=0))
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("float32", torch.float32), ("bfloat16", torch.bfloat16)])
+def test_the_precision_can_be_chosen(precision, dtype, tmp_path, rollout):
+    config = small_config(tmp_path, f"precision={precision}")
+    model = make_model(config, make_env(config))
+    assert model.rollout_buffer.observations.dtype == dtype
+    values = rollout[1].rollout_buffer.observations[0]
+    exact, rounded = model._features(values), model._features(values.to(dtype))
+    assert rounded.dtype == torch.float32
+    assert torch.equal(exact, rounded) == (precision == "float32")
+    torch.testing.assert_close(exact, rounded, atol=0.02, rtol=0.02)
+
+
+def test_auto_precision_is_bfloat16_where_the_processor_has_units_for_it(monkeypatch):
+    cpu = torch.device("cpu")
+    for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"):
+        monkeypatch.setattr(torch.cpu, name, lambda: False, raising=False)
+    assert pick_dtype("auto", cpu) == torch.float32
+    monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: True, raising=False)
+    assert pick_dtype("auto", cpu) == torch.bfloat16
+    assert pick_dtype("float32", cpu) == torch.float32
+
+
+def test_teaching_takes_a_tiny_run_further(tmp_path):
+    overrides = ["n_games=64", "batch_size=256", "hidden_sizes=[64]", "learning_rate=2e-3", "frames=32768"]
+    few = ["validation.deals=500", "validation.interval=1e9"]
+    taught, alone = (
+        train(small_config(tmp_path / name, "variant=thumb_and_pouch_whole", *overrides, *few, *teacher))
+        for name, teacher in (("taught", ["teacher=tuned"]), ("alone", []))
+    )
+    assert taught.best.win_rate > alone.best.win_rate + 0.08
+
+
+def test_the_teachers_weight_falls_as_the_budget_is_spent(tmp_path):
+    teaching = small_config(
+        tmp_path, "teaching.fade_start=0.2", "teaching.fade_end=0.6", "teaching.end_weight=0.5"
+    ).teaching
+    assert [teaching.weight(spent) for spent in (0.0, 0.2, 0.4, 0.6, 1.0)] == pytest.approx([1, 1, 0.75, 0.5, 0.5])
+    assert Budget(small_config(tmp_path), Trained()).teaching_weight == 0
+    assert Budget(small_config(tmp_path, "teacher=tuned"), Trained()).teaching_weight == 1
+
+
+def test_a_teacher_that_cannot_teach_is_explained(tmp_path):
+    with pytest.raises(ConfigError, match="teacher is 'nobody'; no such agent: 'nobody'"):
+        train(small_config(tmp_path, "teacher=nobody"))
+    with pytest.raises(ConfigError, match=r"teacher collins plays with talon draw; set env\.talon=draw"):
+        train(small_config(tmp_path, "variant=draw1", "teacher=collins"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_best_weights_are_kept(tmp_path, monkeypatch):
+    rates = iter([9, 3, 5])
+    monkeypatch.setattr("train.ppo.play_games", lambda *_, **__: SimpleNamespace(won=np.arange(10) < next(rates)))
+    result = train(small_config(tmp_path))
+    assert [point.win_rate for point in result.curve] == [0.9, 0.3, 0.5]
+    assert (result.best.frames, result.frames) == (512, 1024)
+    with safe_open(result.weights, framework="pt") as file:
+        assert json.loads(file.metadata()["about"])["frames"] == 512
 
 
 def test_schedules_follow_frames_or_minutes_whichever_is_further():
@@ -198,7 +373,7 @@ def test_files_that_are_no_policy_are_refused(tmp_path):
 
 
 def test_an_interrupted_run_is_saved_and_can_be_resumed(tmp_path, monkeypatch):
-    config = small_config(tmp_path, "validation.interval=1e6")
+    config = small_config(tmp_path, "validation.interval=1e6", "teacher=tuned")
 
     def interrupt(self):
         self.trained.frames += self.config.rollout

@@ -17,7 +17,7 @@ from rich.table import Table
 from train.pictures import learning_curves_figure, strength_figure, win_rates_figure
 from train.report import comparison_table, evaluation_table, report_text, summary_table, write_report
 from train.results import BenchmarkResult, VariantResult
-from train.words import headline, percent, ppo_sentences, title_of, verdict
+from train.words import headline, network_sentences, percent, title_of, verdict
 
 
 def printed(table: Table) -> str:
@@ -62,25 +62,39 @@ def test_titles_are_for_readers() -> None:
     assert [title_of(name) for name in ("draw1", "thumb_and_pouch_whole")] == ["draw 1", "thumb and pouch whole"]
 
 
-def test_headline_names_every_variant_where_ppo_is_below(benchmark: BenchmarkResult) -> None:
+def test_headline_compares_the_taught_network_with_collins(benchmark: BenchmarkResult) -> None:
     assert headline(benchmark.variants) == (
-        "PPO is BELOW a baseline on 4 of 5 variants: draw 1 (greedy, collins), draw 3 (greedy, collins), "
-        "classic (greedy, collins), thumb and pouch (collins)."
+        "Taught PPO is above collins on 3 of 5 variants, BELOW it on classic, level with it on thumb and pouch whole."
     )
-    assert headline(benchmark.variants[-1:]) == "PPO is below no baseline on any variant."
+    assert headline(benchmark.variants[:2]) == "Taught PPO is above collins on 2 of 2 variants."
+
+
+def test_headline_without_a_taught_network_or_collins(benchmark: BenchmarkResult) -> None:
+    renamed = {"taught": "ppo 2", "taught sampled": "ppo sampled", "collins": "mine"}
+    variants = [
+        variant.model_copy(update={"evaluation": variant.evaluation.renamed(renamed)}) for variant in benchmark.variants
+    ]
+    assert headline(variants[:1]).startswith("PPO is above ppo 2 on 0 of 1 variants, BELOW it on draw 1")
+
+
+def ppo_sentences(variant: VariantResult) -> list[str]:
+    """What is said of the network without a teacher: the second half."""
+    sentences = network_sentences(variant.evaluation)
+    return sentences[len(sentences) // 2 :]
 
 
 def test_sentences_say_below_apart_and_above(benchmark: BenchmarkResult) -> None:
-    pouch = ppo_sentences(benchmark.variants[3].evaluation)
+    pouch = ppo_sentences(benchmark.variants[3])
     assert re.fullmatch(
-        r"On thumb and pouch, PPO is BELOW collins: 6.* % against 8.* %, 1.* points less \(p < 0\.001\)\.",
+        r"On thumb and pouch, PPO is BELOW collins: 7.* % against 8.* %, 1.* points less \(p < 0\.001\)\.",
         pouch[0],
     )
     assert [sentence.split(":")[0] for sentence in pouch[1:]] == [
         "On thumb and pouch, PPO is above random",
         "On thumb and pouch, PPO is above greedy",
     ]
-    whole = ppo_sentences(benchmark.variants[4].evaluation)
+    assert network_sentences(benchmark.variants[3].evaluation)[0].startswith("On thumb and pouch, taught PPO is above")
+    whole = ppo_sentences(benchmark.variants[4])
     assert re.match(r"On thumb and pouch whole, PPO \(.* %\) and collins \(.* %\) cannot be told apart", whole[0])
 
 
@@ -103,7 +117,7 @@ def test_terminal_tables_hold_every_agent_and_other_names_of_a_game(benchmark: B
         assert words in summary
     assert "Deal 1 is draw 1 under another name." in summary
     assert "another name" not in printed(summary_table(benchmark.variants[1:]))
-    assert "ppo sampled" not in summary
+    assert "sampled" not in summary
     evaluation = benchmark.variants[0].evaluation
     details = printed(evaluation_table(evaluation))
     for words in (*evaluation.agents, "argmax, talon reach, no repeats", "talon draw", "2000 deals (0 to 1999)"):
@@ -129,7 +143,7 @@ def test_report_holds_tables_pictures_and_how_it_was_made(benchmark: BenchmarkRe
         assert words in text
     rows = [line for line in text.splitlines() if line.startswith("|")]
     widths = {line.count("|") for line in rows}
-    assert widths == {5, 6, 7, 9}  # comparisons, training, summary, details: no ragged line
+    assert widths == {5, 7, 9}  # comparisons, training, summary and details: no ragged line
     assert len([line for line in rows if line.startswith("| ppo |")]) == len(benchmark.variants)
 
 
@@ -172,7 +186,8 @@ def test_settings_of_one_agent_are_joined_in_the_order_of_their_times(benchmark:
 def test_pictures_bear_agents_that_never_win_and_own_agents(benchmark: BenchmarkResult) -> None:
     variant = with_agent(benchmark.variants[0], "my_players.cautious:make", win_rate=0.0)
     assert overlapping_texts(win_rates_figure([variant])) == []
-    learning_curves_figure([variant.model_copy(update={"run": variant.run.model_copy(update={"curve": []})})])
+    runs = {network: run.model_copy(update={"curve": []}) for network, run in variant.runs.items()}
+    learning_curves_figure([variant.model_copy(update={"runs": runs})])
 
 
 def with_agent(variant: VariantResult, name: str, win_rate: float) -> VariantResult:
