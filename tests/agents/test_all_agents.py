@@ -99,8 +99,8 @@ def wins(name: str, rules: Rules, n: int, redrawn: bool) -> int:
     ("name", "n"),
     [
         *((name, 2000) for name in BASELINES),
-        pytest.param("rollout:samples=10,base=tuned", 300, marks=pytest.mark.statistical),
-        pytest.param("bandit:samples=10,nodes=200", 300, marks=pytest.mark.statistical),
+        pytest.param("rollout:samples=5,base=tuned", 300, marks=pytest.mark.statistical),
+        pytest.param("bandit:samples=5,nodes=200", 300, marks=pytest.mark.statistical),
     ],
 )
 def test_wins_as_often_when_unseen_cards_are_redrawn_all_the_time(name: str, n: int) -> None:
