@@ -38,6 +38,7 @@ from cosmic_ray.plugins import get_operator, operator_names
 from pydantic import BaseModel  # noqa: F401
 
 _RULES = ["tests/engine/test_rules_by_name.py", "tests/engine/test_actions.py"]
+_CARDS = [*_RULES, "tests/engine/test_card_sets.py"]
 _TWIN = "slow_twin and (draw3-reach or custom-reach or classic-draw or thumb_and_pouch-draw)"
 _OBSERVATION = [
     "tests/env/test_observation.py",
@@ -54,10 +55,10 @@ _ELIMINATION = (
 # For each module the arguments of pytest that run its tests, those that are quick without compilation.
 TESTS = {
     "klondike_env.rules": ["tests/engine/test_rules.py", *_RULES],
-    "klondike_env.engine.card_sets": _RULES,
+    "klondike_env.engine.card_sets": _CARDS,
     "klondike_env.engine.finish": _RULES,
     "klondike_env.engine.legal": _RULES,
-    "klondike_env.engine.queries": _RULES,
+    "klondike_env.engine.queries": _CARDS,
     "klondike_env.engine.apply": _RULES,
     "klondike_env.engine.talon": _RULES,
     "klondike_env.engine.outcome": _RULES,
