@@ -43,7 +43,7 @@ _TWIN = "slow_twin and (draw3-reach or custom-reach or classic-draw or thumb_and
 _OBSERVATION = [
     "tests/env/test_observation.py",
     "-k",
-    f"({_TWIN}) or same_values or score or thoughtful or their_space",
+    f"({_TWIN}) or same_values or score or thoughtful or their_space or described",
 ]
 _STATISTICS = ["tests/train/test_statistics.py"]
 _PLANNER = ["tests/agents/test_planner.py", "-k"]
