@@ -10,6 +10,7 @@ SOURCES := klondike_env agents train benchmarks tests docs
 # The first Python on the path that is new enough.
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+CHECK_PYTHON = @test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
 
 .PHONY: setup test kernels test-statistics test-bounds test-plain test-libraries test-rllib test-numba mutation docs benchmark golden labels lint types format clean
 
@@ -17,14 +18,14 @@ setup: $(INSTALLED)
 
 # Quick when nothing changed: the stamp is as new as the files that say what to install.
 $(INSTALLED): pyproject.toml constraints.txt
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(CHECK_PYTHON)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[train,render,docs,dev]"
 	@touch $@
 
 # Virtual environments for libraries that are large, or whose requirements conflict with those of the main one.
 .venv-%/.installed: pyproject.toml tests/libraries/%/constraints.txt
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(CHECK_PYTHON)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/libraries/$*/constraints.txt --editable ".[$*]"
 	@touch $@
@@ -72,7 +73,7 @@ test-numba: $(NUMBA_RELEASES:%=.venv-numba-%/.installed-$(notdir $(PYTHON)))
 
 # Recreated for each Python.
 .venv-numba-%/.installed-$(notdir $(PYTHON)): pyproject.toml tests/numba/%.txt
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; name it, as in: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(CHECK_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --constraint tests/numba/$*.txt --editable . pytest
 	@touch $@

@@ -80,7 +80,7 @@ class LeanPPO(MaskablePPO):
         for step in range(rollout_buffer.n_steps):
             rollout_buffer.observations[step] = self._observe(env)
             rollout_buffer.masks[step] = torch.from_numpy(env.games.masks)
-            if self.teacher is not None:
+            if self.teacher is not None and self.budget.teaching_weight > 0.0:
                 rollout_buffer.lessons[step] = torch.from_numpy(self.teacher.lessons(env.games))
             dones = self._play(env, rollout_buffer, step)
             self.num_timesteps += env.num_envs

@@ -14,7 +14,7 @@ from torch import nn
 
 from klondike_env.cards import KING, N_CARDS, SUIT_NAMES, card_at, rank_of
 from klondike_env.engine.actions import N_ACTIONS
-from klondike_env.engine.card_sets import bit_of, fitting_on
+from klondike_env.engine.card_sets import may_lie_on
 from klondike_env.observation import CARD_FIELDS, N_CARD_FIELDS, N_CARD_VALUES, TABLE_FIELDS, table_start
 from klondike_env.rules import Rules
 
@@ -39,7 +39,7 @@ def useful_values(rules: Rules, talon: str) -> list[int]:
                 continue
             if field.name.removeprefix("on_") in SUIT_NAMES:
                 suit = SUIT_NAMES.index(field.name.removeprefix("on_"))
-                if rank_of(card) == KING or not _can_lie_on(card, suit, build):
+                if rank_of(card) == KING or not may_lie_on(card, card_at(rank_of(card) + 1, suit), build):
                     continue
             values.append(card * N_CARD_FIELDS + k)
     for field in TABLE_FIELDS:
@@ -47,11 +47,6 @@ def useful_values(rules: Rules, talon: str) -> list[int]:
             start = N_CARD_VALUES + table_start(field.name)
             values.extend(range(start, start + field.size))
     return values
-
-
-def _can_lie_on(card: int, suit: int, build: int) -> bool:
-    """Whether a card below a king may be built on the next higher card of a suit."""
-    return bool(fitting_on(bit_of(card_at(rank_of(card) + 1, suit)), suit, build) & bit_of(card))
 
 
 class Trunk(nn.Module):

@@ -23,7 +23,7 @@ from klondike_env.engine.legal import STOCK_MOVE
 from klondike_env.engine.mixer import mix
 from klondike_env.engine.queries import foundation_total
 from klondike_env.engine.state import FOUNDATION, N_COLUMNS, TALON
-from klondike_env.engine.talon import redeals_are_unlimited
+from klondike_env.engine.talon import redeals_are_unlimited, waste_after_draw
 from klondike_env.rules import RuleParams
 
 # What a card lies on, beside the cards 0..51.
@@ -123,7 +123,7 @@ def stock_repeats(states: np.ndarray, i: int, rules: RuleParams, history: Histor
     layout = history.now - talon_term(waste, redeals, rules)
     if waste == size:
         return was_visited(history, i, layout + talon_term(0, redeals + 1, rules))
-    waste = min(waste + rules.draw_count, size)
+    waste = waste_after_draw(size, waste, rules.draw_count)
     return waste <= seen and was_visited(history, i, layout + talon_term(waste, redeals, rules))
 
 

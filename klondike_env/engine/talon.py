@@ -54,6 +54,12 @@ def draws_for(cards: int, draw_count: int) -> int:
 
 
 @kernel
+def waste_after_draw(size: int, waste: int, draw_count: int) -> int:
+    """The size of the waste after one more draw, which may be short; `size` is that of the talon."""
+    return min(waste + draw_count, size)
+
+
+@kernel
 def comes_up(ahead: int, left: int, draw_count: int) -> bool:
     """Whether drawing brings the `ahead`-th card, counted from 1, of a stock of `left` cards to the waste's top.
 
@@ -114,7 +120,7 @@ def draw_or_redeal(states: np.ndarray, i: int, rules: RuleParams) -> bool:
         states[i]["waste_size"] = 0
         count_redeal(states, i)
         return False
-    waste = min(waste + rules.draw_count, size)
+    waste = waste_after_draw(size, waste, rules.draw_count)
     states[i]["waste_size"] = waste
     states[i]["seen_size"] = max(seen, waste)
     return waste > seen

@@ -5,17 +5,11 @@ A copy of the package with such fields plays the same game as this one, both wit
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.package_copy import ROOT, copy_package, run_with_package
 
 # File, the line before which a field is inserted, and that field.
 INSERTIONS = {
@@ -70,26 +64,13 @@ print(json.dumps({"story": story, "inserted": sorted(fields)}))
 """
 
 
-def told_by(package_folder: Path) -> dict[str, Any]:
-    """What the package in a folder reports about the game that PLAY plays."""
-    surroundings = {**os.environ, "PYTHONPATH": str(package_folder), "NUMBA_DISABLE_JIT": "1"}
-    ran = subprocess.run(
-        [sys.executable, "-c", PLAY], env=surroundings, cwd=package_folder, capture_output=True, text=True, check=False
-    )
-    assert ran.returncode == 0, ran.stderr
-    story: dict[str, Any] = json.loads(ran.stdout)
-    return story
-
-
 @pytest.fixture(scope="module")
 def copy_with_more_fields(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the package where every record and tuple has one field more, in the middle."""
     folder = tmp_path_factory.mktemp("inserted")
-    shutil.copytree(
-        ROOT / "klondike_env", folder / "klondike_env", ignore=shutil.ignore_patterns("__pycache__", "agents")
-    )
+    package = copy_package(folder)
     for name, line, field in INSERTIONS.values():
-        file = folder / "klondike_env" / name
+        file = package / name
         text = file.read_text(encoding="utf-8")
         assert text.count(line) == 1, f"{name} no longer has one line {line!r}"
         file.write_text(text.replace(line, field + line), encoding="utf-8")
@@ -97,7 +78,7 @@ def copy_with_more_fields(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_field_more_in_the_middle_of_every_record_changes_nothing(copy_with_more_fields: Path) -> None:
-    here, there = told_by(ROOT), told_by(copy_with_more_fields)
+    here, there = run_with_package(ROOT, PLAY), run_with_package(copy_with_more_fields, PLAY)
     assert (here["inserted"], there["inserted"]) == ([False], [True])
     assert len(here["story"]) > 50
     assert there["story"] == here["story"]

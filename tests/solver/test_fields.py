@@ -5,17 +5,11 @@ The copies with the inserted fields run as plain Python, since compiling them wo
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-import klondike_env
+from tests.package_copy import copy_package, run_with_package
 
-PACKAGE = Path(klondike_env.__file__).parent
 PROGRAM = """
 import json
 from klondike_env.solver import Limits, shorten, solve
@@ -28,15 +22,6 @@ for variant, deal in [("draw1", 2), ("draw3", 1), ("thumb_and_pouch", 2), ("thum
 short = shorten(solution, limits=Limits(nodes=20, seconds=None))
 print(json.dumps([*found, [short.nodes, *short.actions]]))
 """
-
-
-def outcome(folder: Path) -> list[list[object]]:
-    """What the program prints when it imports the package from a folder."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    found: list[list[object]] = json.loads(done.stdout)
-    return found
 
 
 def insert(text: str, pattern: str, addition: str) -> str:
@@ -71,8 +56,8 @@ def insert_fields(folder: Path) -> None:
 
 
 def test_a_field_more_in_the_middle_changes_nothing(tmp_path: Path) -> None:
-    shutil.copytree(PACKAGE, tmp_path / "klondike_env", ignore=shutil.ignore_patterns("__pycache__", "agents"))
-    expected = outcome(tmp_path)
-    insert_fields(tmp_path / "klondike_env/solver")
-    assert outcome(tmp_path) == expected
+    package = copy_package(tmp_path)
+    expected = run_with_package(tmp_path, PROGRAM)
+    insert_fields(package / "solver")
+    assert run_with_package(tmp_path, PROGRAM) == expected
     assert [found[0] for found in expected[:-1]] == ["solved"] * 4
