@@ -11,6 +11,7 @@ from klondike_env.rules import Rules
 
 Talon = Literal["draw", "reach"]
 PlayMode = Literal["argmax", "sampled"]
+PLAY_MODES: tuple[PlayMode, ...] = ("argmax", "sampled")
 TALON_CHOICES = ("draw", "reach", "auto")
 
 

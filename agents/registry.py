@@ -1,7 +1,8 @@
 """Agents by name.
 
-random, greedy, collins, tuned
-                               the baselines
+random, greedy, collins, tuned, net
+                               the baselines; `net` plays the network that comes with the package for the variant
+net:PATH                       the same moves, scored by a network of your own, see `train.net`
 policy:PATH                    a trained network, played as its training config says
 policy:PATH@argmax             the same, always its likeliest action
 policy:PATH@sampled            the same, actions drawn from its probabilities
@@ -26,13 +27,17 @@ from klondike_env.agents.lists.greedy import GreedyAgent
 from klondike_env.agents.lists.random_agent import RandomAgent
 from klondike_env.agents.planner.agent import PlannerAgent
 from klondike_env.agents.tuned.agent import TunedAgent
+from klondike_env.agents.tuned.net import NetAgent
 
 BASELINES: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
     "greedy": GreedyAgent,
     "collins": CollinsAgent,
     "tuned": TunedAgent,
+    "net": NetAgent,
 }
+
+NET_PREFIX = "net:"
 
 POLICY_PREFIX = "policy:"
 # The names of the planner, each with the options that it sets.
@@ -67,6 +72,8 @@ def load(spec: str) -> Agent:
     """
     if spec in BASELINES:
         return BASELINES[spec]()
+    if spec.startswith(NET_PREFIX):
+        return _load_net(spec)
     if spec.startswith(POLICY_PREFIX):
         return _load_policy(spec)
     if spec.partition(":")[0] in PLANNERS:
@@ -75,19 +82,30 @@ def load(spec: str) -> Agent:
     if colon and module and factory:
         return _load_custom(spec, module, factory)
     raise ValueError(
-        f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, policy:PATH, policy:PATH@argmax, "
+        f"no such agent: {spec!r}; known: {', '.join(BASELINES)}, net:PATH, policy:PATH, policy:PATH@argmax, "
         "policy:PATH@sampled, planner, planner:samples=N, bandit, rollout, "
         "or package.module:factory for your own"
     )
 
 
-def _load_policy(spec: str) -> Agent:
-    path, play = _split_play_mode(spec.removeprefix(POLICY_PREFIX))
+def _load_net(spec: str) -> Agent:
+    agent = NetAgent(_file_of(spec, spec.removeprefix(NET_PREFIX)))
+    agent.name = spec
+    return agent
+
+
+def _file_of(spec: str, path: str) -> Path:
     if not path or not Path(path).exists():
         raise ValueError(f"agent {spec!r}: there is no file {path!r}; name the safetensors file of a training run")
+    return Path(path)
+
+
+def _load_policy(spec: str) -> Agent:
+    path, play = _split_play_mode(spec.removeprefix(POLICY_PREFIX))
+    file = _file_of(spec, path)
     from klondike_env.agents.network.agent import load_policy  # torch is slow to import, and only networks need it
 
-    agent = load_policy(Path(path), play)
+    agent = load_policy(file, play)
     agent.name = spec  # so that tables tell two networks, or two ways to play one, apart
     return agent
 

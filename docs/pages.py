@@ -23,7 +23,7 @@ from klondike_env.solver.study import report, winnability
 from klondike_env.tables import Table
 from train.pictures import png, strength_figure
 from train.results import AgentResult, Evaluation
-from train.words import percent, title_of
+from train.words import describe_time, percent, title_of
 
 ROOT = Path(__file__).parents[1]
 STRENGTH_PICTURE = "strength.png"
@@ -234,10 +234,11 @@ def strength_table(agents: dict[str, AgentResult]) -> str:
     """The agents that played one variant."""
     rows = []
     for name, agent in agents.items():
-        time = f"{agent.ms_per_game:.2g}" if agent.ms_per_game < 10 else f"{agent.ms_per_game:,.0f}"
         interval = f"{percent(agent.interval.low)} to {percent(agent.interval.high)}"
-        rows.append((f"`{name}`", percent(agent.win_rate), interval, f"{agent.games:,}", time))
-    return Table(("agent", "win rate, %", "95 % interval", "deals", "ms per game"), tuple(rows)).markdown()
+        rows.append(
+            (f"`{name}`", percent(agent.win_rate), interval, f"{agent.games:,}", describe_time(agent.ms_per_game))
+        )
+    return Table(("agent", "win rate, %", "95 % interval", "deals", "time a game"), tuple(rows)).markdown()
 
 
 def agents_page() -> str:

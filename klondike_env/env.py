@@ -113,7 +113,8 @@ class KlondikeEnv(gymnasium.Env[Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no game is being played.
-            ValueError: the action is not a whole number, or it is illegal and `illegal_action` is "raise".
+            ValueError: the action is not a whole number from 0 to 312, or it is illegal and `illegal_action` is
+                "raise".
         """
         games = self.games
         if not self._dealt or games.outcomes.item(0) != PLAYING:

@@ -13,14 +13,12 @@ from klondike_env.checks import check_choice, check_flag, whole_number
 from klondike_env.deal_sets import DealSource, read_deal_set
 from klondike_env.difficulty import GRADES, UNWINNABLE, graded_source
 from klondike_env.engine import actions
-from klondike_env.engine.batch import NO_ACTION
 from klondike_env.games import DEFAULT_STALL_LIMIT, Games, check_limit
 from klondike_env.observation import Observer
 from klondike_env.rules import RULE_FIELDS, Rules, preset
 
 ILLEGAL_POLICIES = ("refuse", "raise", "terminate")
 RESET_OPTIONS = ("deal", "deck", "position")
-_HUGE = 2**31  # larger numbers are illegal in any case, and need not fit into the integers of kernels
 
 
 class UnknownKeywordError(TypeError, ValueError):
@@ -154,22 +152,22 @@ def check_reset_options(options: dict[str, Any] | None, also: tuple[str, ...] = 
 
 
 def read_action(chosen: Any) -> int:
-    """An action as a whole number that kernels can take.
+    """An action as a Python int.
 
     Raises:
-        ValueError: it is not a whole number.
+        ValueError: it is not a whole number from 0 to 312.
     """
     action = chosen if type(chosen) is int else whole_number(chosen)
-    if action is None:
+    if action is None or not 0 <= action < actions.N_ACTIONS:
         raise ValueError(f"action is {chosen!r}; allowed: a whole number from 0 to {actions.N_ACTIONS - 1}")
-    return action if abs(action) < _HUGE else actions.RESIGN
+    return action
 
 
 def read_actions(chosen: Any) -> np.ndarray:
-    """Several actions, int64[n], each as `read_action` gives it.
+    """Several actions, int64[n].
 
     Raises:
-        ValueError: they are not whole numbers.
+        ValueError: they are not whole numbers from 0 to 312.
     """
     try:
         array = np.array(chosen)
@@ -177,6 +175,7 @@ def read_actions(chosen: Any) -> np.ndarray:
         array = np.array(chosen, dtype=object)
     if not np.issubdtype(array.dtype, np.integer):
         raise ValueError(f"actions are of type {array.dtype}; allowed: whole numbers 0 to {actions.N_ACTIONS - 1}")
-    array = array.astype(np.int64)
-    array[array == NO_ACTION] = actions.RESIGN
-    return array
+    wrong = (array < 0) | (array >= actions.N_ACTIONS)
+    if wrong.any():
+        raise ValueError(f"actions hold {array[wrong][0]}; allowed: whole numbers 0 to {actions.N_ACTIONS - 1}")
+    return array.astype(np.int64)

@@ -122,7 +122,7 @@ class KlondikeVectorEnv(VectorEnv[Any, Any, Any]):
 
         Raises:
             gymnasium.error.ResetNeeded: no games are being played.
-            ValueError: an action is not a whole number, or it is illegal and `illegal_action` is "raise".
+            ValueError: an action is not a whole number from 0 to 312, or it is illegal and `illegal_action` is "raise".
         """
         chosen = read_actions(actions)
         if chosen.shape != (self.num_envs,):

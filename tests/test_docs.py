@@ -95,7 +95,7 @@ def test_win_rates_of_the_readme_are_kept_results():
     names = ["draw1", "draw3", "classic", "thumb_and_pouch", "thumb_and_pouch_whole"]
     for name, row in zip(names, rows.values(), strict=True):
         agents = SITE.measured_strength()[name]
-        for agent in ("random", "greedy", "collins", "tuned", "bandit"):
+        for agent in ("random", "greedy", "collins", "tuned", "net", "bandit"):
             assert row[head.index(agent)].strip("*") == rate_with_margin(agents[agent])
 
 

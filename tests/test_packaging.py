@@ -67,7 +67,7 @@ print(klondike_env.agents.match.__file__)
 def test_agents_are_loaded_where_only_the_wheel_is(wheel, tmp_path):
     done = run_outside(LOADING, wheel, tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["collins greedy random tuned", f"{tmp_path}/klondike_env/agents/match.py"]
+    assert done.stdout.splitlines() == ["collins greedy net random tuned", f"{tmp_path}/klondike_env/agents/match.py"]
 
 
 FROM_EXTRAS = ["cloudpickle", "matplotlib", "pydantic", "rich", "scipy", "torch", "typer"]

@@ -162,10 +162,10 @@ def _evaluate(
     runs: Mapping[str, RunResult],
     evaluator: Evaluator,
 ) -> Evaluation:
-    """The baselines and each network in both play modes; its bare name is the mode that its configuration named."""
+    """The baselines and each network in both play modes; its bare name is the mode of its best validation."""
     names: dict[str, str] = {}
-    for network, training in trainings.items():
-        mode: PlayMode = training.play_mode
+    for network in trainings:
+        mode = runs[network].best.play
         other: PlayMode = "sampled" if mode == "argmax" else "argmax"
         names[f"policy:{runs[network].weights}@{mode}"] = network
         names[f"policy:{runs[network].weights}@{other}"] = f"{network} {other}"

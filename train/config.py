@@ -27,9 +27,10 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from klondike_env.agents.base import PlayMode, Talon
+from klondike_env.agents.base import PLAY_MODES, PlayMode, Talon
+from klondike_env.agents.tuned.network import CLOSE
 from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
-from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules
+from klondike_env.rules import ALIASES, DISTINCT_PRESETS, PRESETS, RULE_FIELDS, Rules, preset
 from train.files import write_atomically
 
 Network = Literal["taught", "ppo"]
@@ -153,8 +154,8 @@ class PpoConfig(Config):
         minutes: the budget in wall time; training ends with whichever comes first. None for no limit.
         seed: seed of the weights, the deals and the sampling.
         validation: evaluation during training.
-        play_mode: how the trained network plays when its strength is reported: its likeliest action
-            ("argmax") or one drawn from its distribution ("sampled").
+        play_mode: how the trained network plays: its likeliest action ("argmax"), one drawn from its distribution
+            ("sampled"), or whichever won more validation deals ("best").
         run_dir: directory of the run; None for `runs/ppo_<variant>`.
         device: "auto" for a GPU if there is one; else a device as torch names it.
     """
@@ -183,7 +184,7 @@ class PpoConfig(Config):
     minutes: PositiveFloat | None = None
     seed: Seed = 1
     validation: ValidationConfig = ValidationConfig()
-    play_mode: PlayMode = "argmax"
+    play_mode: Literal["best", "argmax", "sampled"] = "best"
     run_dir: Path | None = None
     device: str = "auto"
 
@@ -217,9 +218,85 @@ class PpoConfig(Config):
         return resolve_talon(self.env.talon, self.game)
 
     @property
+    def play_modes(self) -> tuple[PlayMode, ...]:
+        """The ways to play that are validated."""
+        return PLAY_MODES if self.play_mode == "best" else (self.play_mode,)
+
+    @property
     def directory(self) -> Path:
         """Where the run is kept."""
         return self.run_dir or Path("runs") / f"ppo_{self.variant}"
+
+
+class RoundConfig(Config):
+    """A round of trying out, after which a network is learned.
+
+    Attributes:
+        plays_on: who plays on from the moves that are tried out: "weights", `tuned` without its table, which is the
+            fastest; "tuned"; or "net", the network of the round before, which is the slowest.
+        decisions: decisions in which moves are tried out.
+    """
+
+    plays_on: Literal["weights", "tuned", "net"] = "weights"
+    decisions: Count = 1_000_000
+
+
+class NetConfig(Config):
+    """One training of the network of the agent `net`.
+
+    Attributes:
+        variant: the preset that is learned.
+        rounds: the rounds of trying out and learning.
+        margin: moves are tried out whose scores are at most this far below the best.
+        samples: determinizations in which the moves of a decision are tried out ...
+        first_samples: ... or as few as these if all moves have won equally often by then.
+        hidden_sizes: units of the two hidden layers.
+        epochs: how often each decision is learned from.
+        batch_size: decisions per gradient step.
+        learning_rate: learning rate of AdamW, at its highest.
+        weight_decay: weight decay of AdamW.
+        deals: validation deals by which the networks of the rounds are compared.
+        threads: threads that try moves out, and that torch uses.
+        seed: seed of the weights, the deals and the order of learning.
+        run_dir: directory of the run; None for `runs/net_<variant>`.
+    """
+
+    variant: str = "draw1"
+    rounds: Annotated[tuple[RoundConfig, ...], Field(min_length=1)] = (RoundConfig(),)
+    margin: Count = CLOSE
+    samples: Count = 16
+    first_samples: Count = 6
+    hidden_sizes: tuple[PositiveInt, PositiveInt] = (32, 32)
+    epochs: Count = 3
+    batch_size: Count = 2048
+    learning_rate: PositiveFloat = 2e-3
+    weight_decay: NonNegativeFloat = 0.1
+    deals: Annotated[Count, Field(le=len(VALIDATION_DEALS))] = 100_000
+    threads: Count = 2
+    seed: Seed = 1
+    run_dir: Path | None = None
+
+    @field_validator("variant")
+    @classmethod
+    def _known_variant(cls, variant: str) -> str:
+        return _check_variant(variant)
+
+    @field_validator("rounds")
+    @classmethod
+    def _no_network_at_first(cls, rounds: tuple[RoundConfig, ...]) -> tuple[RoundConfig, ...]:
+        if rounds[0].plays_on == "net":
+            raise ValueError("rounds.0.plays_on is 'net'; allowed: weights or tuned, as there is no network yet")
+        return rounds
+
+    @property
+    def game(self) -> Rules:
+        """The rules of the game that is learned."""
+        return PRESETS[self.variant]
+
+    @property
+    def directory(self) -> Path:
+        """Where the run is kept."""
+        return self.run_dir or Path("runs") / f"net_{self.variant}"
 
 
 class BenchmarkConfig(Config):
@@ -242,7 +319,7 @@ class BenchmarkConfig(Config):
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] = "quick"
     variants: Annotated[tuple[str, ...], Field(min_length=1)] = tuple(DISTINCT_PRESETS)
-    agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned")
+    agents: Annotated[tuple[str, ...], Field(min_length=1)] = ("random", "greedy", "collins", "tuned", "net")
     deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 40_000
     planners: tuple[str, ...] = ("rollout:samples=30,base=tuned", "bandit:samples=10", "bandit")
     planner_deals: Annotated[Count, Field(le=len(TEST_DEALS))] = 2_000
@@ -336,6 +413,19 @@ def _check_variant(variant: str) -> str:
     if variant not in PRESETS:
         raise ValueError(f"no such variant: {variant!r}; allowed: {', '.join(PRESETS)}")
     return variant
+
+
+def read_rules(variant: str, text: str) -> Rules:
+    """The rules of a preset with some of them changed, given as text such as "draw_count=2,redeals=3".
+
+    Raises:
+        ValueError: there is no such preset or rule, or a value is not allowed.
+    """
+    preset(variant)
+    changes: dict[str, Any] = {}
+    for part in filter(None, text.split(",")):
+        changes = _merge(changes, _parse_override(part))
+    return _rules_from(variant, changes)
 
 
 def _rules_from(variant: str, changes: Mapping[str, Any]) -> Rules:

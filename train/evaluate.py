@@ -7,8 +7,10 @@ or from Python:
     evaluation = evaluate(["collins", MyAgent()], "draw1", 40_000)
     evaluation.agents["collins"].win_rate
 
-Deals are 0 to N - 1, the first of the public test deals. A game counts as won once it is decided (`auto_finish`), and
-as stalled after 250 steps without progress. Agents differ in how they use the talon (`talon`); results say how.
+Deals are 0 to N - 1, the first of the public test deals, unless another set or another first deal is named. Choose
+between settings or checkpoints on validation deals (`--split validation`), so that test deals stay a test. A game
+counts as won once it is decided (`auto_finish`), and as stalled after 250 steps without progress. Agents differ in how
+they use the talon (`talon`); results say how.
 """
 
 from __future__ import annotations
@@ -25,16 +27,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from klondike_env.agents import Agent, load
 from klondike_env.agents.match import DEFAULT_BATCH, AgentError, PlayedGames, Watch, settings_of
-from klondike_env.deals import TEST_DEALS
+from klondike_env.checks import check_choice, check_whole_number
+from klondike_env.deals import TEST_DEALS, VALIDATION_DEALS
 from klondike_env.engine.state import WON
-from klondike_env.rules import PRESETS, Rules, preset, rules_of
+from klondike_env.rules import PRESETS, Rules, rules_of
 from klondike_env.work import WorkerDied
+from train.config import read_rules
 from train.console import check_can_be_written, fail, table_console
 from train.files import write_atomically
 from train.results import Evaluation
 from train.shared_games import SharedGames
+from train.words import describe_time
 
 CUSTOM = "custom"
+SPLITS = {"test": TEST_DEALS, "validation": VALIDATION_DEALS}
 
 
 def evaluate(
@@ -113,6 +119,14 @@ def _players(agents: str | Agent | Sequence[str | Agent]) -> dict[str, Agent]:
     return players
 
 
+def _numbers_of(split: str, first: int, deals: int) -> np.ndarray:
+    """Deals of a set, from its `first` on."""
+    numbers = SPLITS[check_choice("split", split, tuple(SPLITS))]
+    check_whole_number("first", first, 0, len(numbers) - 1)
+    check_whole_number("deals", deals, 1, len(numbers) - first)
+    return np.arange(numbers.start + first, numbers.start + first + deals)
+
+
 def _deal_numbers(deals: int | Sequence[int] | np.ndarray) -> np.ndarray:
     if isinstance(deals, int | np.integer):
         if not 1 <= deals <= len(TEST_DEALS):
@@ -129,7 +143,7 @@ def _progress_bar(shown: bool) -> Progress:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("games, {task.fields[win_rate]:.1%} won, {task.fields[per_second]:,.0f} games/s"),
+        TextColumn("games, {task.fields[win_rate]:.1%} won, {task.fields[time]} a game"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         disable=not shown,
@@ -138,7 +152,7 @@ def _progress_bar(shown: bool) -> Progress:
 
 def _watch(bar: Progress, name: str, total: int) -> Watch:
     """Count games and wins on the bar, drawn about 200 times in all: more often would cost playing time."""
-    task = bar.add_task(name, total=total, win_rate=0.0, per_second=0.0)
+    task = bar.add_task(name, total=total, win_rate=0.0, time="-")
     ended = wins = shown = 0
 
     def watch(outcomes: np.ndarray) -> None:
@@ -147,8 +161,9 @@ def _watch(bar: Progress, name: str, total: int) -> Watch:
         wins += int(np.count_nonzero(outcomes == WON))
         if ended - shown >= total / 200 or ended == total:
             shown = ended
-            speed = bar.tasks[task].speed or 0.0
-            bar.update(task, completed=ended, win_rate=wins / ended, per_second=speed)
+            speed = bar.tasks[task].speed
+            time = describe_time(1000 / speed) if speed else "-"
+            bar.update(task, completed=ended, win_rate=wins / ended, time=time)
 
     return watch
 
@@ -163,7 +178,10 @@ def main(
         list[str],
         typer.Option(help="an agent by name, such as collins, rollout:samples=100, policy:PATH; may be repeated"),
     ],
-    deals: Annotated[int, typer.Option(help="play the test deals 0 to N - 1")] = 40_000,
+    deals: Annotated[int, typer.Option(help="how many deals to play")] = 40_000,
+    split: Annotated[str, typer.Option(help="test, or validation for choosing between agents")] = "test",
+    first: Annotated[int, typer.Option(help="the first of these deals, counted from 0 in its set")] = 0,
+    rules: Annotated[str, typer.Option(help="rules that differ, such as draw_count=2,redeals=3")] = "",
     json: Annotated[
         Path | None,
         typer.Option(help="write the results to this file; until then games are stored beside it"),
@@ -185,19 +203,20 @@ def main(
         if file is not None:
             check_can_be_written(file, force)
     try:
-        players, rules, numbers = _players(agent), preset(variant), _deal_numbers(deals)
+        players, game, numbers = _players(agent), read_rules(variant, rules), _numbers_of(split, first, deals)
     except ValueError as error:
         fail(error)
+    name = variant if game == PRESETS[variant] else CUSTOM
     how = {"batch": batch, "seed": seed, "workers": workers, "backend": backend}
     kept = json.with_name(f"{json.name}.games.csv") if json is not None else None
     bar = _progress_bar(shown=True)
     try:
-        games = _games(players, rules, numbers, bar, kept, how)
+        games = _games(players, game, numbers, bar, kept, how)
     except (ValueError, DependencyNotInstalled) as error:
         fail(error)
     try:
         with bar:
-            evaluation = _evaluation(players, variant, rules, numbers, games.play())
+            evaluation = _evaluation(players, name, game, numbers, games.play())
     except (AgentError, WorkerDied) as error:  # any other error of the user's agent keeps its traceback
         fail(error)
     _print(evaluation)

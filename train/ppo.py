@@ -26,6 +26,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import get_device
 
+from klondike_env.agents.base import PlayMode
 from klondike_env.agents.match import play_games
 from klondike_env.agents.network.agent import PolicyAgent, pack_policy
 from klondike_env.agents.network.network import PolicyNetwork, useful_values
@@ -88,15 +89,25 @@ class Watch(BaseCallback):
         )
         self.progress.update(self._bar, completed=int(_BAR * spent), description=text)
 
+    def _win_rate(self, agent: PolicyAgent) -> float:
+        """The share of the validation deals that an agent wins."""
+        deals = np.arange(VALIDATION_DEALS.start, VALIDATION_DEALS.start + self.config.validation.deals)
+        return float(play_games(agent, self.config.game, deals, seed=self.config.seed).won.mean())
+
     def validate(self) -> None:
         """Measure the policy on validation deals and save the run; its weights if they are the best so far."""
-        agent = policy_agent(self.model, self.config)  # type: ignore[arg-type]
-        deals = np.arange(VALIDATION_DEALS.start, VALIDATION_DEALS.start + self.config.validation.deals)
-        played = play_games(agent, self.config.game, deals, seed=self.config.seed)
-        win_rate = float(played.won.mean())
         self.trained.seconds = self.budget.seconds
+        agents = [policy_agent(self.model, self.config, play) for play in self.config.play_modes]  # type: ignore[arg-type]
+        rates = [self._win_rate(agent) for agent in agents]
+        win_rate, agent = max(rates), agents[int(np.argmax(rates))]
         self.trained.curve.append(
-            CurvePoint(frames=self.trained.frames, seconds=self.trained.seconds, win_rate=win_rate, deals=len(deals))
+            CurvePoint(
+                frames=self.trained.frames,
+                seconds=self.trained.seconds,
+                win_rate=win_rate,
+                deals=self.config.validation.deals,
+                play=agent.play,
+            )
         )
         self.logger.record("validation/win_rate", win_rate)
         if self.trained.curve[-1] is self.trained.best:
@@ -187,8 +198,8 @@ def _learn(model: LeanPPO, watch: Watch, *, resume: bool) -> None:
         raise
 
 
-def policy_agent(model: LeanPPO, config: PpoConfig) -> PolicyAgent:
-    """The trained policy as an agent, with its own copy of the weights."""
+def policy_agent(model: LeanPPO, config: PpoConfig, play: PlayMode) -> PolicyAgent:
+    """The trained policy as an agent that plays in this way, with its own copy of the weights."""
     network = PolicyNetwork(useful_values(config.game, config.talon), config.hidden_sizes).to(model.device)
     weights = model.policy.state_dict()
     network.load_state_dict(
@@ -197,7 +208,7 @@ def policy_agent(model: LeanPPO, config: PpoConfig) -> PolicyAgent:
             for name in network.state_dict()
         }
     )
-    return PolicyAgent(network, play=config.play_mode, talon=config.talon, no_repeats=config.env.no_repeats)
+    return PolicyAgent(network, play=play, talon=config.talon, no_repeats=config.env.no_repeats)
 
 
 def save_weights(agent: PolicyAgent, config: PpoConfig, trained: Trained) -> None:
@@ -208,7 +219,7 @@ def save_weights(agent: PolicyAgent, config: PpoConfig, trained: Trained) -> Non
         "hidden_sizes": list(config.hidden_sizes),
         "talon": config.talon,
         "no_repeats": config.env.no_repeats,
-        "play": config.play_mode,
+        "play": agent.play,
         "frames": trained.frames,
     }
     write_atomically(config.directory / WEIGHTS_FILE, pack_policy(agent.network, **about))
@@ -305,7 +316,7 @@ def main(
     best = result.best
     console.print(
         f"{result.frames} frames in {result.seconds / 60:.1f} minutes; the best weights, of frame {best.frames}, won "
-        f"{best.win_rate:.1%} of {best.deals} validation deals and are in {result.weights}"
+        f"{best.win_rate:.1%} of {best.deals} validation deals ({best.play}) and are in {result.weights}"
     )
 
 

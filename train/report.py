@@ -17,6 +17,7 @@ from train.words import (
     SIGNIFICANCE,
     describe_p_value,
     describe_settings,
+    describe_time,
     groups_of,
     headline,
     main_agents,
@@ -32,7 +33,16 @@ RESULTS_FILE, REPORT_FILE = "results.json", "report.md"
 WIN_RATES_PICTURE, CURVES_PICTURE, STRENGTH_PICTURE = "win_rates.png", "learning_curves.png", "strength.png"
 
 _TAUGHT_OR_NOT = "Taught networks learned from the actions of a teacher before PPO, the others from PPO alone."
-_DETAILS = ("agent", "wins %", "95 % interval", "cards up", "moves", "stalled %", "ms/game", "how it played")
+_DETAILS = (
+    "agent",
+    "wins %",
+    "95 % interval",
+    "foundation cards",
+    "moves",
+    "stalled %",
+    "time a game",
+    "how it played",
+)
 
 
 # --- tables --------------------------------------------------------------------------------------
@@ -78,7 +88,7 @@ def _details(name: str, result: AgentResult) -> tuple[str, ...]:
         f"{result.foundation_cards:.1f}",
         f"{result.moves:.0f}",
         percent(result.share_stalled),
-        f"{result.ms_per_game:.3g}",
+        describe_time(result.ms_per_game),
         describe_settings(result.settings),
     )
 

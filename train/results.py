@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from klondike_env.agents.base import PlayMode
 from klondike_env.agents.match import PlayedGames, Settings
 from klondike_env.engine.state import STALLED, TRUNCATED
 from klondike_env.intervals import Interval, wilson_interval
@@ -187,12 +188,16 @@ def describe_deals(deals: Sequence[int] | np.ndarray) -> str:
 
 
 class CurvePoint(Record):
-    """One evaluation during training: the win rate on `deals` validation deals after `frames` and `seconds`."""
+    """One evaluation during training: the win rate on `deals` validation deals after `frames` and `seconds`.
+
+    `play` is how the network played, see `PpoConfig.play_mode`.
+    """
 
     frames: int
     seconds: float
     win_rate: float
     deals: int
+    play: PlayMode = "argmax"
 
 
 def best_of(curve: Sequence[CurvePoint]) -> CurvePoint:

@@ -9,7 +9,7 @@ from klondike_env.agents.match import Settings
 from train.config import NETWORKS, PPO, TAUGHT
 from train.results import AgentResult, Comparison, Evaluation, VariantResult
 
-# A network's bare name means the play mode that its configuration names; these are the same network in the other mode.
+# A network's bare name means the play mode of its best validation; these are the same network in the other mode.
 OTHER_MODES = tuple(f"{network} {mode}" for network in NETWORKS for mode in ("argmax", "sampled"))
 _TITLES: dict[str, str] = {TAUGHT: "taught PPO", PPO: "PPO"}
 TARGET = "collins"  # the baseline that the headline compares with
@@ -30,6 +30,13 @@ def rate_with_margin(result: AgentResult) -> str:
 def digits_of(share: float) -> int:
     """How many digits a share in percent gets after the point."""
     return 1 if share >= 0.0995 or share == 0 else 2
+
+
+def describe_time(milliseconds: float) -> str:
+    """A time with two or three digits and the unit that suits it: "0.35 ms", "28.7 s"."""
+    if milliseconds >= 1000:
+        return f"{milliseconds / 1000:.3g} s" if milliseconds < 1e6 else f"{milliseconds / 1000:.0f} s"
+    return f"{milliseconds:.2g} ms" if milliseconds < 10 else f"{milliseconds:.0f} ms"
 
 
 def title_of(variant: str) -> str:

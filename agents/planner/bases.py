@@ -1,6 +1,6 @@
 """The base of a planner: the agent that plays the rollouts, and whose own action is the default.
 
-The lists `collins` and `tuned` are compiled into the planner. Any other agent plays its rollouts side by side in a
+`collins`, `tuned` and `net` are compiled into the planner. Any other agent plays its rollouts side by side in a
 batch of `klondike_env.games`, which is hundreds of times slower.
 """
 
@@ -50,22 +50,22 @@ class Base(Protocol):
 
 
 def is_compiled(agent: Agent) -> bool:
-    """Whether an agent is one of the lists that are compiled into the planner."""
+    """Whether an agent is one of those that are compiled into the planner."""
     return isinstance(agent, CollinsAgent | TunedAgent)
 
 
 class CompiledBase:
-    """A list in compiled code.
+    """An agent in compiled code.
 
     Args:
-        agent: `collins` or `tuned`.
+        agent: `collins`, `tuned` or `net`.
         rules: the rules of all games.
         nodes: nodes that the solver may visit to evaluate a position.
         blind: the weight of the base beside the solver, 0 to 1.
     """
 
     def __init__(self, agent: Agent, rules: Rules, nodes: int, blind: float) -> None:
-        self._base = ListBase.of("tuned" if isinstance(agent, TunedAgent) else "collins", rules)
+        self._base = ListBase.of(agent, rules)
         self.evaluator = Evaluator.of(rules, self._base, nodes, blind)
 
     def action(self, decision: Decision, view: np.ndarray, mask: np.ndarray) -> int:
@@ -100,7 +100,7 @@ class AgentBase:
 
     def __init__(self, agent: Agent, rules: Rules, nodes: int, blind: float, seed: int) -> None:
         self._player, self._rules, self._seed = copy.deepcopy(agent), rules, seed
-        self.evaluator = Evaluator.of(rules, ListBase.of("collins", rules), nodes, blind)
+        self.evaluator = Evaluator.of(rules, ListBase.of(CollinsAgent(), rules), nodes, blind)
 
     def action(self, decision: Decision, view: np.ndarray, mask: np.ndarray) -> int:
         """See `Base.action`."""

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from klondike_env.agents.base import Agent
 from klondike_env.agents.lists.collins import choose
 from klondike_env.agents.lists.greedy import N_PRIORITIES, priority
-from klondike_env.agents.tuned.agent import Memory, Scoring, choose_tuned
+from klondike_env.agents.tuned.agent import Memory, Scoring, TunedAgent, choose_tuned
 from klondike_env.cards import N_SUITS
 from klondike_env.engine.actions import N_ACTIONS, N_DESTINATIONS, RESIGN, STOCK_ACTION, TO_FOUNDATION, TO_GAP
 from klondike_env.engine.apply import apply
@@ -119,19 +120,21 @@ class Candidates(NamedTuple):
 
 
 class ListBase(NamedTuple):
-    """A rule list in compiled code, `tuned` or `collins`, and the scratch memory that it needs."""
+    """An agent in compiled code, `collins`, `tuned` or `net`, and the scratch memory that it needs."""
 
-    is_tuned: bool
-    scoring: Scoring  # of `tuned`
-    memory: Memory  # of `tuned`, with a game and a layout for both
+    is_tuned: bool  # `tuned` or `net`
+    scoring: Scoring  # of these
+    memory: Memory  # of these, with a game and a layout for all
     moved: np.ndarray  # uint8[1], the memory of `collins`
     trial: np.ndarray  # STATE[1]
 
     @classmethod
-    def of(cls, name: str, rules: Rules) -> ListBase:
-        """The list with a name, ready for these rules."""
+    def of(cls, agent: Agent, rules: Rules) -> ListBase:
+        """An agent, ready for these rules; `collins` unless it is one of the others."""
         moved, trial = np.zeros(1, dtype=np.uint8), np.zeros(1, dtype=STATE)
-        return cls(name == "tuned", Scoring.of(rules), Memory.of(1), moved, trial)
+        is_tuned = isinstance(agent, TunedAgent)
+        scoring = agent.scoring(rules) if isinstance(agent, TunedAgent) else Scoring.of(rules)
+        return cls(is_tuned, scoring, Memory.of(1), moved, trial)
 
 
 class Decision:

@@ -37,6 +37,7 @@ from klondike_env.agents.lists.list_player import (
     shift_foundation,
     take_waste,
 )
+from klondike_env.agents.tuned.network import MoveNetwork, Weights, add_network_scores
 from klondike_env.agents.tuned.pair_table import PairTable, add_pair_scores, table_for
 from klondike_env.agents.tuned.scores import (
     COLUMN_TO_FOUNDATION,
@@ -59,22 +60,29 @@ from klondike_env.engine.card_arithmetic import suit_of
 from klondike_env.engine.card_sets import bit_of
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import PLAYING
-from klondike_env.rules import RuleParams, Rules
+from klondike_env.rules import PRESETS, RuleParams, Rules
 
 MOST_MOVES = 200
 NONE = -1
 
 
 class Scoring(NamedTuple):
-    """The weights and the pair table, with room for the moves of one position at a time."""
+    """The weights, the pair table and the move network, with room for the moves of one position at a time."""
 
     sheet: Sheet
     pair_table: PairTable
+    network: MoveNetwork
 
     @classmethod
     def by(cls, weights: np.ndarray, table: np.ndarray) -> Scoring:
         """Scores by weights, WEIGHTS[1], and by a table, int16[N_ENTRIES], or int16[0] for no pair scores."""
-        return cls(Sheet(weights, np.zeros(MAX_MOVES, dtype=MOVE)), PairTable.of(table))
+        sheet = Sheet(weights, np.zeros(MAX_MOVES, dtype=MOVE))
+        return cls(sheet, PairTable.of(table), MoveNetwork.of(Weights.none(), PRESETS["draw1"]))
+
+    @classmethod
+    def by_network(cls, weights: Weights, rules: Rules) -> Scoring:
+        """Scores by what `tuned` has for these rules and by a move network."""
+        return cls.of(rules)._replace(network=MoveNetwork.of(weights, rules))
 
     @classmethod
     def of(cls, rules: Rules) -> Scoring:
@@ -139,6 +147,8 @@ def find_moves(games: np.ndarray, g: int, layouts: np.ndarray, rules: RuleParams
     n = score_moves(scene, scoring.sheet)
     if n > 1 and len(scoring.pair_table.table) > 0:
         n = add_pair_scores(scene, scoring.sheet.moves, n, scoring.pair_table)
+    if n > 1 and len(scoring.network.weights.rows) > 0:
+        n = add_network_scores(scene, scoring.sheet.moves, n, scoring.network)
     return n
 
 
@@ -264,9 +274,13 @@ class TunedAgent(Agent):
     no_repeats = False
     needs_masks = False
 
+    def scoring(self, rules: Rules) -> Scoring:
+        """How it scores moves under these rules."""
+        return Scoring.of(rules)
+
     def start(self, n_games: int, rules: Rules, seed: int) -> None:
-        """See `Agent.start`; the list uses no random numbers."""
-        self._rules, self._scoring, self._memory = rules.params(), Scoring.of(rules), Memory.of(n_games)
+        """See `Agent.start`; no random numbers are used."""
+        self._rules, self._scoring, self._memory = rules.params(), self.scoring(rules), Memory.of(n_games)
         self._actions = np.zeros(n_games, dtype=np.int64)
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:

@@ -137,13 +137,13 @@ def entry_of(pair: int, kind: int, values: np.ndarray) -> int:
 
 
 @kernel
-def keep_close(moves: np.ndarray, n: int) -> int:
-    """Keep those of `n` moves whose scores are close to the best; return how many."""
+def keep_close(moves: np.ndarray, n: int, margin: int) -> int:
+    """Keep those of `n` moves whose scores are at most a margin below the best; return how many."""
     most, left = int(moves[0]["score"]), 0
     for p in range(1, n):
         most = max(most, int(moves[p]["score"]))
     for p in range(n):
-        if int(moves[p]["score"]) >= most - MARGIN:
+        if int(moves[p]["score"]) >= most - margin:
             moves[left] = moves[p]
             left += 1
     return left
@@ -169,7 +169,7 @@ def add_pair_scores(scene: Scene, moves: np.ndarray, n: int, pair_table: PairTab
 
     moves: MOVE[MAX_MOVES], of which the first `n` have scores.
     """
-    n = keep_close(moves, n)
+    n = keep_close(moves, n, MARGIN)
     if n == 1:
         return n
     find_entries(scene, moves, n, pair_table)

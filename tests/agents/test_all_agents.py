@@ -36,7 +36,9 @@ def test_never_chooses_an_illegal_action(name: str, variant: str) -> None:
     play_games(load(name), PRESETS[variant], np.arange(50))
 
 
-@pytest.mark.parametrize(("name", "n_rules"), [("random", 10), ("greedy", 10), ("collins", 200), ("tuned", 200)])
+@pytest.mark.parametrize(
+    ("name", "n_rules"), [("random", 10), ("greedy", 10), ("collins", 200), ("tuned", 200), ("net", 100)]
+)
 def test_never_chooses_an_illegal_action_under_random_rules(name: str, n_rules: int) -> None:
     chance = random.Random(2)
     for _ in range(n_rules):

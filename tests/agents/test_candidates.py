@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from klondike_env.agents.planner.candidates import Decision, ListBase, follow_base
+from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.engine.actions import (
     N_ACTIONS,
     N_DESTINATIONS,
@@ -184,7 +185,7 @@ def test_giving_up_competes_where_the_base_gives_up_and_nothing_moves_forward(
 
 def test_the_base_writes_only_to_what_is_its_own() -> None:
     rules, guarded = PRESETS["draw3"], np.full(4096, -7)
-    base = ListBase.of("tuned", rules)
+    base = ListBase.of(TunedAgent(), rules)
     base = base._replace(memory=base.memory._replace(returned=guarded[:1]))
     decision = decide(record(deal(list(range(52))), rules), rules)
     follow_base(decision.positions, decision.candidates, base, rules.params())

@@ -204,7 +204,7 @@ def test_moves_far_behind_are_left_alone() -> None:
     moves = np.zeros(MAX_MOVES, dtype=MOVE)
     moves["score"][:4] = 100, 100 + MARGIN, 99, 101
     moves["what"][:4] = range(4)
-    assert keep_close(moves, 4) == 3
+    assert keep_close(moves, 4, MARGIN) == 3
     assert moves["what"][:3].tolist() == [0, 1, 3]
 
 

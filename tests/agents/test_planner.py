@@ -159,7 +159,7 @@ def contest_of_kings(n: int, base: int, blind: float = 0.5, base_name: str = "tu
     rules = Rules(redeals=0)
     states = np.array([board("KS", foundations="KC KD KH QS")] * n)
     contest = contest_among(states, [actions.parse("KS to foundation")] * n, base)
-    evaluator = Evaluator.of(rules, ListBase.of(base_name, rules), 100, blind)
+    evaluator = Evaluator.of(rules, ListBase.of(load(base_name), rules), 100, blind)
     tried = eliminate(contest, 0, 100, evaluator)
     return winner(contest, tried, 1.5, evaluator.values), tried, contest
 
@@ -295,7 +295,7 @@ def test_the_winner_leads_the_base_by_enough_standard_errors() -> None:
 @pytest.mark.parametrize("blind", [0.0, 0.25, 0.75, 1.0])
 def test_a_verdict_is_worth_what_the_two_evaluators_say(blind: float) -> None:
     """A win of the base is worth 1 and one of the solver 1 - blind; what the solver leaves open is worth half of it."""
-    values = Evaluator.of(DRAW1, ListBase.of("tuned", DRAW1), 100, blind).values
+    values = Evaluator.of(DRAW1, ListBase.of(TunedAgent(), DRAW1), 100, blind).values
     solved = 1 - blind
     worth = {UNSOLVABLE_INDEX: 0, UNDECIDED_INDEX: solved / 2, SOLVED_INDEX: solved, WON_BY_BASE: 1}
     assert dict(enumerate(values.tolist())) == worth
@@ -308,7 +308,7 @@ def test_what_the_solver_has_no_time_to_decide_stays_open(nodes: int, is_open: b
     legal = np.flatnonzero(games.masks[0]).tolist()
     assert len(legal) > 1
     contest = contest_among(np.repeat(games.states, len(legal)), legal)
-    eliminate(contest, 0, 5, Evaluator.of(DRAW1, ListBase.of("tuned", DRAW1), nodes, 0.0))
+    eliminate(contest, 0, 5, Evaluator.of(DRAW1, ListBase.of(TunedAgent(), DRAW1), nodes, 0.0))
     assert np.all(contest.verdicts[: len(legal), :5] == UNDECIDED_INDEX) == is_open
 
 

@@ -11,7 +11,7 @@ GREEDY_FACTORY = "klondike_env.agents.lists.greedy:GreedyAgent"
 
 
 def test_baselines_by_name() -> None:
-    assert list(BASELINES) == ["random", "greedy", "collins", "tuned"]
+    assert list(BASELINES) == ["random", "greedy", "collins", "tuned", "net"]
     for name in BASELINES:
         assert load(name).name == name
 
@@ -45,7 +45,7 @@ def test_a_class_is_a_factory() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("colins", "no such agent: 'colins'; known: random, greedy, collins, tuned, policy:PATH"),
+        ("colins", "no such agent: 'colins'; known: random, greedy, collins, tuned, net, net:PATH, policy:PATH"),
         ("", "no such agent: ''"),
         (":factory", "no such agent: ':factory'"),
         ("no_such_package.module:factory", "cannot import 'no_such_package.module': No module named 'no_such_package'"),

@@ -44,7 +44,7 @@ class Trainer:
         self.teachers.append(config.teacher)
         if resume:
             self.resumed.append(config.variant)
-        curve = [CurvePoint(frames=1000, seconds=1.0, win_rate=0.1, deals=100)]
+        curve = [CurvePoint(frames=1000, seconds=1.0, win_rate=0.1, deals=100, play=config.play_modes[0])]
         return RunResult(weights=config.directory / "weights.safetensors", frames=2000, seconds=2.0, curve=curve)
 
 

@@ -9,11 +9,21 @@ import pytest
 import yaml
 
 from klondike_env.rules import DISTINCT_PRESETS, PRESETS, Rules
-from train.config import BenchmarkConfig, Config, ConfigError, PpoConfig, load_config, resolve_talon, save_config
+from train.config import (
+    BenchmarkConfig,
+    Config,
+    ConfigError,
+    NetConfig,
+    PpoConfig,
+    load_config,
+    read_rules,
+    resolve_talon,
+    save_config,
+)
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 FILES = sorted(CONFIGS.rglob("*.yaml"))
-KINDS = {"ppo": PpoConfig, "benchmark": BenchmarkConfig}
+KINDS = {"ppo": PpoConfig, "benchmark": BenchmarkConfig, "net": NetConfig}
 
 
 def kind_of(file: Path) -> type[Config]:
@@ -124,7 +134,7 @@ PPO_ERRORS = {
     "teaching.end_weight=2": "teaching.end_weight is 2; allowed: less than or equal to 1",
     "teaching.fade_end=0.1": "teaching.fade_end is 0.1; allowed: teaching.fade_start = 0.5 or more",
     "teaching.fade=1": "no such key: teaching.fade; did you mean fade_end?; allowed: fade_start, fade_end, end_weight",
-    "play_mode=best": "play_mode is 'best'; allowed: 'argmax' or 'sampled'",
+    "play_mode=greedy": "play_mode is 'greedy'; allowed: 'best', 'argmax' or 'sampled'",
     "env=3": "env is 3; allowed: keys and values",
     "env.reward=score": "env.reward is 'score'; allowed: 'win', 'progress', 'standard' or 'vegas'",
     "env.no_repeats=perhaps": "env.no_repeats is 'perhaps'; allowed: true or false",
@@ -247,3 +257,15 @@ def test_a_benchmark_with_an_unusable_training_is_explained(override: str, messa
 def test_a_saved_configuration_spells_out_every_default(tmp_path: Path) -> None:
     save_config(PpoConfig(), tmp_path / "config.yaml")
     assert set(yaml.safe_load((tmp_path / "config.yaml").read_text())) == set(PpoConfig.model_fields)
+
+
+def test_rules_as_text_change_a_preset() -> None:
+    assert read_rules("draw1", "") == PRESETS["draw1"]
+    assert read_rules("classic", "draw_count=2,redeals=3") == Rules(draw_count=2, redeals=3)
+    assert read_rules("classic", "redeals=null") == PRESETS["draw1"]
+    with pytest.raises(ValueError, match=r"no such key: rules\.draws; allowed: build"):
+        read_rules("draw1", "draws=2")
+    with pytest.raises(ValueError, match=r"rules\.draw_count is 30; allowed: a whole number from 1 to 24"):
+        read_rules("draw1", "draw_count=30")
+    with pytest.raises(ValueError, match="no such variant: 'draw9'"):
+        read_rules("draw9", "")

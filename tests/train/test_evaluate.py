@@ -319,6 +319,18 @@ def test_command_line(tmp_path: Path) -> None:
     assert written["variant"] == "draw1"
 
 
+def test_deals_and_rules_of_ones_own_choice(tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    chosen = ("--split", "validation", "--first", "50", "--deals", "100", "--rules", "draw_count=2,redeals=3")
+    result = command("--variant", "draw1", "--agent", "collins", *chosen, "--json", str(file))
+    assert result.exit_code == 0, result.output
+    written = json.loads(file.read_text())
+    assert (written["variant"], written["deal_numbers"]) == ("custom", "1000050 to 1000149")
+    assert Rules(**written["rules"]) == Rules(draw_count=2, redeals=3)
+    played = play_games(load("collins"), Rules(draw_count=2, redeals=3), np.arange(1_000_050, 1_000_150))
+    assert written["agents"]["collins"]["wins"] == played.won.sum()
+
+
 def test_draws_win_rates_over_time(tmp_path: Path) -> None:
     file = tmp_path / "new" / "strength.png"
     result = command("--variant", "draw1", "--agent", "collins", "--deals", "20", "--picture", str(file))
@@ -351,7 +363,16 @@ def test_a_result_is_never_overwritten_by_accident(option: str, tmp_path: Path) 
             ("--variant", "draw1", "--agent", f"{__name__}:Locked", "--workers", "2"),
             "cannot be sent to other processes",
         ),
-        (("--variant", "draw1", "--agent", "collins", "--deals", "2000000"), "deals is 2000000; allowed: 1 to 1000000"),
+        (
+            ("--variant", "draw1", "--agent", "collins", "--deals", "2000000"),
+            "deals is 2000000; allowed: a whole number",
+        ),
+        (("--variant", "draw1", "--agent", "collins", "--first", "999990"), "deals is 40000; allowed: a whole number"),
+        (("--variant", "draw1", "--agent", "collins", "--split", "x"), "split is 'x'; allowed: test, validation"),
+        (
+            ("--variant", "draw1", "--agent", "collins", "--rules", "draws=2"),
+            "no such key: rules.draws; allowed: build",
+        ),
         (
             ("--variant", "draw1", "--agent", f"{__name__}:Offside", "--deals", "5"),
             "chose illegal action 313 in deal 0",

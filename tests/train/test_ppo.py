@@ -67,7 +67,7 @@ def test_a_trained_policy_plays_by_name_in_both_modes(run):
     names = [f"policy:{result.weights}@{play}" for play in ("argmax", "sampled")]
     evaluation = evaluate([*names, "random"], "thumb_and_pouch", range(50), progress=False)
     assert [evaluation.agents[name].settings.play for name in names] == ["argmax", "sampled"]
-    assert load(f"policy:{result.weights}").play == "argmax"
+    assert load(f"policy:{result.weights}").play == result.best.play
 
 
 def test_a_checkpoint_is_a_model_of_stable_baselines(run):
@@ -76,7 +76,7 @@ def test_a_checkpoint_is_a_model_of_stable_baselines(run):
     env.seed(3)
     observations, masks = env.reset(), env.action_masks()
     actions, _ = model.predict(observations, action_masks=masks, deterministic=True)
-    agent = policy_agent(model, config)
+    agent = policy_agent(model, config, "argmax")
     agent.start(config.n_games, config.game, seed=0)
     np.testing.assert_array_equal(actions, agent.act(env.games.views(), env.games.masks))
 
@@ -306,10 +306,15 @@ def test_a_teacher_that_cannot_teach_is_explained(tmp_path):
 
 
 def test_the_best_weights_are_kept(tmp_path, monkeypatch):
-    rates = iter([9, 3, 5])
+    rates = iter([4, 9, 3, 2, 5, 1])  # argmax and sampled, three times
     monkeypatch.setattr("train.ppo.play_games", lambda *_, **__: SimpleNamespace(won=np.arange(10) < next(rates)))
     result = train(small_config(tmp_path))
-    assert [point.win_rate for point in result.curve] == [0.9, 0.3, 0.5]
+    assert [(point.win_rate, point.play) for point in result.curve] == [
+        (0.9, "sampled"),
+        (0.3, "argmax"),
+        (0.5, "argmax"),
+    ]
+    assert load(f"policy:{result.weights}").play == "sampled"
     assert (result.best.frames, result.frames) == (512, 1024)
     with safe_open(result.weights, framework="pt") as file:
         assert json.loads(file.metadata()["about"])["frames"] == 512

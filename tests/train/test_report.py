@@ -17,7 +17,7 @@ from rich.table import Table
 from train.pictures import learning_curves_figure, strength_figure, win_rates_figure
 from train.report import comparison_table, evaluation_table, report_text, summary_table, write_report
 from train.results import BenchmarkResult, VariantResult
-from train.words import headline, network_sentences, percent, title_of, verdict
+from train.words import describe_time, headline, network_sentences, percent, title_of, verdict
 
 
 def printed(table: Table) -> str:
@@ -56,6 +56,14 @@ def overlapping_texts(figure: Figure) -> list[tuple[str, str]]:
 )
 def test_small_shares_get_more_digits(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(0.0123, "0.012 ms"), (0.35, "0.35 ms"), (9.94, "9.9 ms"), (28.7, "29 ms"), (999, "999 ms"), (2.87e4, "28.7 s")],
+)
+def test_times_have_one_readable_unit(milliseconds: float, text: str) -> None:
+    assert describe_time(milliseconds) == text
 
 
 def test_titles_are_for_readers() -> None:
