@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SHIPPED = {".py", ".npz", ".typed"}
+SHIPPED = {".py", ".npz", ".safetensors", ".typed"}
 
 
 def files_below(folder: Path) -> Iterator[str]:

@@ -34,7 +34,7 @@ def command(*arguments: str) -> str:
 @pytest.mark.parametrize(("variant", "agent"), [("draw1", "tuned"), ("classic", "collins"), ("draw3", "random")])
 def test_decisions_are_what_the_environment_shows(variant: str, agent: str) -> None:
     player = load_agent(agent)
-    deals = DEALS[:5]
+    deals = DEALS[:3]
     decisions = record(player, PRESETS[variant], deals)
     played = play_games(load_agent(agent), PRESETS[variant], deals)
     for deal, won in zip(deals.tolist(), played.won.tolist(), strict=True):
