@@ -2,10 +2,11 @@
 
     base.py        what an agent is
     chance.py      reproducible random numbers
+    network_file.py  files of networks
     match.py       an agent plays a list of deals
     lists/         `random`, and the rule lists `greedy` and `collins`; the list player plays `collins` fast, to the end
     tuned/         `tuned`: a list whose moves have scores, from weights and from a table over pairs of features; and
-                   `net`, in which a network takes the place of the table
+                   `net`, in which a network adds to these scores
     planner/       `planner`, also called `bandit` and `rollout`: successive elimination among candidates
     network/       networks over observations, which choose among all actions
     pretrained/    the networks of `net`

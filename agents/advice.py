@@ -107,9 +107,14 @@ def _by_solver(games: Games) -> list[Advice]:
     return _best_first([Advice(action, chance, Interval(chance, chance)) for action, chance in chances.items()])
 
 
+def rollout_planner(rules: Rules, samples: int, reach: bool, seed: int) -> Planner:
+    """A planner whose `wins` counts the games that `tuned` wins after each legal action, without the solver."""
+    options = Options("legal", samples, inf, nodes=1, blind=1.0, z=0.0)
+    return Planner(options, TunedAgent(), rules, reach, seed)
+
+
 def _by_rollouts(views: np.ndarray, games: Games, samples: int, seed: int) -> list[Advice]:
-    options = Options("legal", samples, inf, nodes=1, blind=1.0, z=0.0)  # by the base alone, without the solver
-    planner = Planner(options, TunedAgent(), games.rules, bool(games.setup.options.reach), seed)
+    planner = rollout_planner(games.rules, samples, bool(games.setup.options.reach), seed)
     won, n = planner.wins(views, games.masks[0])
     return _best_first(
         [Advice(action, wins / n, wilson_interval(wins, n)) for action, wins in won.items() if action != RESIGN]

@@ -28,7 +28,7 @@ LAYERS = [
     ["settings"],
     ["env", "vector_env"],
     ["sb3", "wrappers"],
-    ["agents.base", "agents.chance"],
+    ["agents.base", "agents.chance", "agents.network_file"],
     ["agents.match"],
     ["agents.lists"],
     ["agents.network", "agents.tuned"],

@@ -28,7 +28,7 @@ from rich.console import Console
 from klondike_env.agents.base import PlayMode
 from klondike_env.agents.registry import load
 from klondike_env.machine import cores, processor
-from train.config import BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
+from train.config import CONFIG_FILE, BenchmarkConfig, ConfigError, PpoConfig, load_config, save_config
 from train.console import table_console
 from train.files import write_atomically
 from train.report import RESULTS_FILE, evaluation_table, summary_table, write_report
@@ -36,7 +36,6 @@ from train.results import BenchmarkResult, Evaluation, Machine, RunResult, Varia
 from train.words import headline, minutes, network_sentences, title_of
 
 QUICK = Path("configs/benchmark/quick.yaml")
-CONFIG_FILE = "config.yaml"
 TRAINING_FILE = "training.json"  # once it exists, the training can be resumed
 
 

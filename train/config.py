@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -39,6 +40,9 @@ PPO: Network = "ppo"  # without
 NETWORKS: tuple[Network, ...] = (TAUGHT, PPO)
 
 
+CONFIG_FILE = "config.yaml"  # in the directory of a run
+
+
 class ConfigError(ValueError):
     """A configuration that cannot be used; the message is for the user and needs no traceback."""
 
@@ -58,6 +62,15 @@ Count = Annotated[PositiveInt, BeforeValidator(_whole_number)]
 Share = Annotated[float, Field(ge=0, le=1)]
 NonNegativeFloat = Annotated[float, Field(ge=0)]
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
+
+
+def _check_variant(variant: str) -> str:
+    if variant not in PRESETS:
+        raise ValueError(f"no such variant: {variant!r}; allowed: {', '.join(PRESETS)}")
+    return variant
+
+
+Variant = Annotated[str, AfterValidator(_check_variant)]
 
 
 class Config(BaseModel):
@@ -160,7 +173,7 @@ class PpoConfig(Config):
         device: "auto" for a GPU if there is one; else a device as torch names it.
     """
 
-    variant: str = "draw1"
+    variant: Variant = "draw1"
     rules: dict[str, Any] = {}
     env: EnvConfig = EnvConfig()
     teacher: str | None = None
@@ -187,11 +200,6 @@ class PpoConfig(Config):
     play_mode: Literal["best", "argmax", "sampled"] = "best"
     run_dir: Path | None = None
     device: str = "auto"
-
-    @field_validator("variant")
-    @classmethod
-    def _known_variant(cls, variant: str) -> str:
-        return _check_variant(variant)
 
     @model_validator(mode="after")
     def _check_together(self) -> PpoConfig:
@@ -261,7 +269,7 @@ class NetConfig(Config):
         run_dir: directory of the run; None for `runs/net_<variant>`.
     """
 
-    variant: str = "draw1"
+    variant: Variant = "draw1"
     rounds: Annotated[tuple[RoundConfig, ...], Field(min_length=1)] = (RoundConfig(),)
     margin: Count = CLOSE
     samples: Count = 16
@@ -275,11 +283,6 @@ class NetConfig(Config):
     threads: Count = 2
     seed: Seed = 1
     run_dir: Path | None = None
-
-    @field_validator("variant")
-    @classmethod
-    def _known_variant(cls, variant: str) -> str:
-        return _check_variant(variant)
 
     @field_validator("rounds")
     @classmethod
@@ -404,15 +407,22 @@ def load_config(kind: type[AnyConfig], path: str | Path | None = None, overrides
     return _validate(kind, values, "command line" if path is None else str(path))
 
 
+def load_run_config(
+    kind: type[AnyConfig], path: Path | None, overrides: Sequence[str], resume: Path | None
+) -> AnyConfig:
+    """Read the configuration of a new run, or of the run in the directory `resume`; arguments of `load_config`.
+
+    Raises:
+        ConfigError: something in it cannot be used.
+    """
+    if resume is None:
+        return load_config(kind, path, overrides)
+    return load_config(kind, resume / CONFIG_FILE, [*overrides, f"run_dir={resume}"])
+
+
 def save_config(config: Config, path: Path) -> None:
     """Write a configuration with every default spelled out, as YAML that `load_config` reads back."""
     write_atomically(path, yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False))
-
-
-def _check_variant(variant: str) -> str:
-    if variant not in PRESETS:
-        raise ValueError(f"no such variant: {variant!r}; allowed: {', '.join(PRESETS)}")
-    return variant
 
 
 def read_rules(variant: str, text: str) -> Rules:

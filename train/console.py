@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import typer
 from rich.console import Console
+
+from train.config import ConfigError
 
 WIDTH_OF_A_FILE = 120  # of tables when the output is no terminal
 
@@ -21,6 +25,26 @@ def fail(message: object) -> NoReturn:
     """Print a message on the standard error stream, and exit with status 2."""
     Console(stderr=True, soft_wrap=True).print(str(message), style="red", markup=False)
     raise typer.Exit(2)
+
+
+@contextmanager
+def explain_mistakes(console: Console) -> Iterator[None]:
+    """Print mistakes in a configuration or a path without a traceback, and exit with status 2."""
+    try:
+        yield
+    except (ConfigError, OSError) as error:
+        console.print(str(error), style="red", markup=False, highlight=False)
+        raise typer.Exit(2) from None
+
+
+@contextmanager
+def explain_resuming(console: Console, module: str, directory: Path) -> Iterator[None]:
+    """If a training is interrupted, say how to go on with it, and exit with status 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        console.print(f"Stopped and saved; resume with: python -m {module} --resume {directory}")
+        raise typer.Exit(130) from None
 
 
 def check_can_be_written(file: Path, force: bool) -> None:

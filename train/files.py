@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -23,6 +27,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except BaseException:
         temporary.unlink()
         raise
+
+
+def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Arrays by name as the bytes of a compressed .npz file."""
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
 
 
 def claim_run_dir(path: Path) -> Path:

@@ -42,7 +42,7 @@ class Lessons:
         sizes: int64[n], how many moves each decision has.
         starts: int64[n], where they start.
         descriptions: int[m, k], of all blocks.
-        scores: float32[m], scores by the weights of `tuned`, in units of the temperature.
+        scores: float32[m], the scores of the trials, in units of the temperature.
         gains: float32[m], the share of samples that a move won, less the mean of its decision.
     """
 

@@ -15,7 +15,6 @@ interrupted run goes on where it stopped. Trials depend on their numbers alone, 
 
 from __future__ import annotations
 
-import io
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
@@ -39,17 +38,16 @@ from klondike_env.agents.tuned.weights import weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.engine.jit import kernel
 from klondike_env.rules import RuleParams, Rules
-from train.config import ConfigError, NetConfig, load_config, save_config
-from train.files import claim_run_dir, write_atomically
+from train.config import CONFIG_FILE, NetConfig, load_run_config, save_config
+from train.console import explain_mistakes, explain_resuming
+from train.files import claim_run_dir, packed_arrays, write_atomically
 from train.lessons import Lessons
 from train.trials import Bench, Effort, Trials, record, with_pair_scores
 from train.tune import Arena
 
-CONFIG_FILE = "config.yaml"
 NET_FILE = "net.safetensors"
 RESULTS_FILE = "training.json"
 BLOCK = 20_000  # decisions
-_DEALS_OF_A_BLOCK = 2**32
 _SPREAD = 0.1  # standard deviation of the first layer's weights at the start
 
 
@@ -214,41 +212,38 @@ class Run:
     def _trials(self, number: int) -> list[Trials]:
         """The trials of a round, recorded now unless they were before."""
         blocks = range(-(-self.config.rounds[number].decisions // BLOCK))
+        last = load_network(self._network_file(number - 1)) if number > 0 else None
         bar = self.progress.add_task(f"round {number + 1}: trying out, blocks of {BLOCK:,}", total=len(blocks))
 
         def load(block: int) -> Trials:
-            trials = self._block(number, block)
+            trials = self._block(number, block, last)
             self.progress.advance(bar)
             return trials
 
         with ThreadPoolExecutor(self.config.threads) as pool:
             return list(pool.map(load, blocks))
 
-    def _block(self, number: int, block: int) -> Trials:
+    def _block(self, number: int, block: int, last: Weights | None) -> Trials:
         file = self.directory / "trials" / f"{number + 1}_{block + 1}.npz"
         if not file.exists():
             seed = np.random.SeedSequence([self.config.seed, number, block]).generate_state(1, np.uint64)[0]
             first = TRAINING_DEALS.start + int(seed) % ((TRAINING_DEALS.stop - TRAINING_DEALS.start) // 2)
             decisions = min(BLOCK, self.config.rounds[number].decisions - block * BLOCK)
-            trials = record(self.rules, self._bench(number), first, decisions)
-            content = io.BytesIO()
-            np.savez_compressed(content, **trials._asdict())
-            write_atomically(file, content.getvalue())
+            trials = record(self.rules, self._bench(number, last), first, decisions)
+            write_atomically(file, packed_arrays(trials._asdict()))
         return Trials.load(file)
 
-    def _bench(self, number: int) -> Bench:
-        """Who plays the games of a round, and who plays on."""
-        config, rules = self.config, self.rules
-        nets = [Scoring.of(rules) for _ in range(2)]
-        if number > 0:
-            weights = load_network(self._network_file(number - 1))
-            nets = [self._scoring(weights) for _ in range(2)]
-        visiting, playing_on = nets
-        if config.rounds[number].plays_on == "weights":
-            playing_on = Scoring.by(weights_for(rules), np.empty(0, dtype=np.int16))
-        elif config.rounds[number].plays_on == "tuned":
-            playing_on = Scoring.of(rules)
-        return Bench.of(rules, visiting, playing_on, Effort(config.margin, config.first_samples, config.samples))
+    def _bench(self, number: int, last: Weights | None) -> Bench:
+        """Who plays the games of a round, and who plays on. last: the network of the round before."""
+        config = self.config
+        visiting, playing_on = self._player("net", last), self._player(config.rounds[number].plays_on, last)
+        return Bench.of(self.rules, visiting, playing_on, Effort(config.margin, config.first_samples, config.samples))
+
+    def _player(self, name: str, last: Weights | None) -> Scoring:
+        """The scores of a player, see `RoundConfig`; where there is no network yet, `tuned` is in its place."""
+        if name == "weights":
+            return Scoring.by(weights_for(self.rules), np.empty(0, dtype=np.int16))
+        return Scoring.of(self.rules) if name == "tuned" or last is None else self._scoring(last)
 
 
 # --- the command -------------------------------------------------------------------------------------
@@ -266,24 +261,18 @@ def main(
 ) -> None:
     """Train the network of the agent `net` for a variant."""
     console = Console()
-    try:
-        if resume is not None:
-            settings = load_config(NetConfig, resume / CONFIG_FILE, [*(overrides or []), f"run_dir={resume}"])
-        else:
-            settings = load_config(NetConfig, config, overrides or [])
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with explain_mistakes(console):
+        settings = load_run_config(NetConfig, config, overrides or [], resume)
+        if resume is None:
             claim_run_dir(settings.directory)
             save_config(settings, settings.directory / CONFIG_FILE)
         torch.set_num_threads(settings.threads)
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
-        ) as progress:
+        with (
+            explain_resuming(console, "train.net", settings.directory),
+            Progress(*columns, console=console) as progress,
+        ):
             results = Run(settings, progress).finish()
-    except KeyboardInterrupt:
-        console.print(f"Stopped and saved; resume with: python -m train.net --resume {settings.directory}")
-        raise typer.Exit(130) from None
-    except (ConfigError, OSError) as error:
-        console.print(str(error), style="red", markup=False, highlight=False)
-        raise typer.Exit(2) from None
     print(f"tuned: {results.before:.2%} of {settings.deals} validation deals")
     for number, done in enumerate(results.rounds, 1):
         print(f"round {number}: {done.win_rate:.2%}, learned from {done.decisions} decisions")

@@ -33,14 +33,14 @@ from klondike_env.agents.network.network import PolicyNetwork, useful_values
 from klondike_env.deals import VALIDATION_DEALS
 from klondike_env.sb3 import KlondikeVecEnv
 from train.budget import Budget, Trained
-from train.config import ConfigError, PpoConfig, load_config, save_config
+from train.config import CONFIG_FILE, ConfigError, PpoConfig, load_run_config, save_config
+from train.console import explain_mistakes, explain_resuming
 from train.files import claim_run_dir, write_atomically
 from train.lean_ppo import LeanPPO, TrunkExtractor, pick_dtype
 from train.results import CurvePoint, RunResult
 from train.rollouts import Rollout
 from train.teaching import Teacher
 
-CONFIG_FILE = "config.yaml"
 WEIGHTS_FILE = "policy.safetensors"
 CHECKPOINT_FILE = "checkpoint.zip"
 TRAINING_FILE = "training.json"
@@ -301,18 +301,10 @@ def main(
 ) -> None:
     """Train a masked PPO policy."""
     console = Console()
-    try:
-        if resume is not None:
-            settings = load_config(PpoConfig, resume / CONFIG_FILE, [*(overrides or []), f"run_dir={resume}"])
-        else:
-            settings = load_config(PpoConfig, config, overrides or [])
-        result = train(settings, resume=resume is not None, console=console)
-    except KeyboardInterrupt:
-        console.print(f"Stopped and saved; resume with: python -m train.ppo --resume {settings.directory}")
-        raise typer.Exit(130) from None
-    except (ConfigError, OSError) as error:
-        console.print(str(error), style="red", markup=False, highlight=False)
-        raise typer.Exit(2) from None
+    with explain_mistakes(console):
+        settings = load_run_config(PpoConfig, config, overrides or [], resume)
+        with explain_resuming(console, "train.ppo", settings.directory):
+            result = train(settings, resume=resume is not None, console=console)
     best = result.best
     console.print(
         f"{result.frames} frames in {result.seconds / 60:.1f} minutes; the best weights, of frame {best.frames}, won "

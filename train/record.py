@@ -13,10 +13,8 @@ goes on where it was interrupted. `load` reads the directory.
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import asdict, dataclass
-from math import inf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,9 +26,8 @@ from rich.progress import Progress
 from klondike_env import __version__
 from klondike_env.agents import Agent
 from klondike_env.agents import load as load_agent
+from klondike_env.agents.advice import rollout_planner
 from klondike_env.agents.match import play_games, settings_of
-from klondike_env.agents.planner.agent import Options, Planner
-from klondike_env.agents.tuned.agent import TunedAgent
 from klondike_env.deals import TRAINING_DEALS
 from klondike_env.engine.actions import N_ACTIONS, RESIGN
 from klondike_env.engine.state import PLAYING
@@ -38,7 +35,7 @@ from klondike_env.games import Games
 from klondike_env.observation import Observer
 from klondike_env.rules import PRESETS, Rules, preset
 from train.console import fail
-from train.files import write_atomically
+from train.files import packed_arrays, write_atomically
 
 ABOUT_FILE = "about.json"
 BLOCK = 200  # games in a file
@@ -111,8 +108,7 @@ class Recorder(Agent):
         """See `Agent.start`."""
         self._agent.start(n_games, rules, seed)
         self._observer = Observer("flat", Games(1, rules).setup)
-        options = Options("legal", self._samples, inf, nodes=1, blind=1.0, z=0.0)
-        self._planner = Planner(options, TunedAgent(), rules, self.talon_for(rules) == "reach", seed)
+        self._planner = rollout_planner(rules, self._samples, self.talon_for(rules) == "reach", seed)
         self._turns: list[tuple[np.ndarray, ...]] = []
 
     def act(self, views: np.ndarray, masks: np.ndarray) -> np.ndarray:
@@ -211,9 +207,7 @@ def main(
             file = out / f"{start // BLOCK:06}.npz"
             deals = TRAINING_DEALS.start + first + np.arange(start, min(start + BLOCK, games))
             if not file.exists():
-                content = io.BytesIO()
-                np.savez_compressed(content, **vars(record(player, rules, deals, samples, seed)))
-                write_atomically(file, content.getvalue())
+                write_atomically(file, packed_arrays(vars(record(player, rules, deals, samples, seed))))
             progress.advance(bar, len(deals))
 
 

@@ -1,4 +1,4 @@
-"""Decisions in which all moves of `tuned` were tried out: what `train.network` and `train.tune_table` learn from.
+"""Decisions in which all moves of `tuned` were tried out: what `train.net` and `train.tune_table` learn from.
 
 Games are played by some scores. In some decisions every move is made in the same determinizations, and each game is
 played on to its end by other scores, which do not look at hidden cards. The share of games that a move won is an

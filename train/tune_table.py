@@ -13,7 +13,6 @@ round by that of the round before. Every table is learned from all trials so far
 
 from __future__ import annotations
 
-import io
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -34,7 +33,7 @@ from klondike_env.agents.tuned.weights import most_like, weights_for
 from klondike_env.deals import TRAINING_DEALS, VALIDATION_DEALS
 from klondike_env.rules import PRESETS, Rules, preset
 from train.console import check_can_be_written, fail
-from train.files import write_atomically
+from train.files import packed_arrays, write_atomically
 from train.lessons import Lessons
 from train.trials import Bench, Effort, Trials, entries_of, record
 from train.tune import Arena
@@ -93,13 +92,6 @@ def gather(rules: Rules, table: np.ndarray, seconds: float, threads: int, first:
         return [block for blocks in pool.map(work, range(threads)) for block in blocks]
 
 
-def packed(tables: dict[str, np.ndarray]) -> bytes:
-    """Tables as the bytes of an .npz file."""
-    file = io.BytesIO()
-    np.savez_compressed(file, **tables)  # type: ignore[arg-type]
-    return file.getvalue()
-
-
 app = typer.Typer(add_completion=False)
 
 
@@ -132,7 +124,7 @@ def main(
         first = int(rng.integers(TRAINING_DEALS.start, TRAINING_DEALS.start + 2**40))
         blocks += gather(rules, table, 60 * minutes, threads, first)
         table = learn(lessons_of(blocks, rules), seed)
-        write_atomically(out, packed({**tables(), most_like(rules): table}))
+        write_atomically(out, packed_arrays({**tables(), most_like(rules): table}))
         won = arena.win_rate(Scoring.by(weights, table), validation)
         decisions = sum(len(block.sizes) for block in blocks)
         print(f"round {number}: {won:.2%}, learned from {decisions} decisions", flush=True)

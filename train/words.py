@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from klondike_env.agents.base import PLAY_MODES
 from klondike_env.agents.match import Settings
 from train.config import NETWORKS, PPO, TAUGHT
 from train.results import AgentResult, Comparison, Evaluation, VariantResult
 
 # A network's bare name means the play mode of its best validation; these are the same network in the other mode.
-OTHER_MODES = tuple(f"{network} {mode}" for network in NETWORKS for mode in ("argmax", "sampled"))
+OTHER_MODES = tuple(f"{network} {mode}" for network in NETWORKS for mode in PLAY_MODES)
 _TITLES: dict[str, str] = {TAUGHT: "taught PPO", PPO: "PPO"}
 TARGET = "collins"  # the baseline that the headline compares with
 SIGNIFICANCE = 0.05

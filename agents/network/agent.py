@@ -1,23 +1,18 @@
-"""Playing a trained network.
-
-A network is stored in a safetensors file: its weights, and as metadata what it was trained for. Loading a file runs no
-code of its author.
-"""
+"""Playing a trained network, see `klondike_env.agents.network_file` for how it is stored."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from klondike_env.agents.base import Agent, PlayMode, Talon
 from klondike_env.agents.chance import write_uniforms
 from klondike_env.agents.network.network import PolicyNetwork, draw_actions
+from klondike_env.agents.network_file import metadata_of, read_network
 from klondike_env.engine.actions import RESIGN
 from klondike_env.engine.state import PLAYING
 from klondike_env.games import Games
@@ -77,7 +72,7 @@ def pack_policy(network: PolicyNetwork, **about: Any) -> bytes:
         about: JSON-able: `hidden_sizes`, `talon`, `no_repeats`, `play`, and whatever else is worth keeping.
     """
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in network.state_dict().items()}
-    return save(tensors, metadata={"format": _FORMAT, "about": json.dumps(about)})
+    return save(tensors, metadata=metadata_of(_FORMAT, about))
 
 
 def load_policy(path: Path, play: PlayMode | None = None) -> PolicyAgent:
@@ -90,15 +85,7 @@ def load_policy(path: Path, play: PlayMode | None = None) -> PolicyAgent:
     Raises:
         ValueError: the file is not a policy of this format.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - the file is no mapping
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is no safetensors file: {error}") from error
-    if metadata.get("format") != _FORMAT:
-        raise ValueError(f"{path} has format {metadata.get('format')!r}; this version reads {_FORMAT!r}")
-    about = json.loads(metadata["about"])
+    tensors, about = read_network(path, _FORMAT, "pt")
     network = PolicyNetwork(tensors["trunk.useful"].tolist(), about["hidden_sizes"])
     network.load_state_dict(tensors)
     network.to("cuda" if torch.cuda.is_available() else "cpu")

@@ -16,7 +16,6 @@ from klondike_env.agents.lists.list_player import (
     NOWHERE,
     column_of,
     highest_index,
-    hosts_of,
     waste_of,
 )
 from klondike_env.agents.tuned.features import (
@@ -41,9 +40,9 @@ from klondike_env.agents.tuned.scores import (
     place_of,
     places_in_reach,
 )
-from klondike_env.cards import N_CARDS, N_RANKS, N_SUITS
+from klondike_env.cards import ACE, N_CARDS, N_RANKS, N_SUITS, card_at
 from klondike_env.engine.card_arithmetic import rank_of, suit_of
-from klondike_env.engine.card_sets import bit_of, card_of_bit, count_cards, lowest_bit
+from klondike_env.engine.card_sets import card_of_bit, count_cards, lowest_bit, may_lie_on
 from klondike_env.engine.jit import kernel
 from klondike_env.engine.state import N_COLUMNS, TALON_SIZE
 from klondike_env.engine.talon import redeals_are_unlimited
@@ -112,9 +111,8 @@ def relations_of(rules: Rules) -> np.ndarray:
     """The relation of each suit to the suit of the card that moves, or to none: int64[4, 5]."""
     relations = np.full((N_SUITS, N_SUITS + 1), ANY)
     for moving in range(N_SUITS):
-        hosts = hosts_of(moving * N_RANKS, rules.params())
         for suit in range(N_SUITS):
-            may_lie = hosts & bit_of(suit * N_RANKS + 1) != 0
+            may_lie = may_lie_on(card_at(ACE, moving), card_at(ACE + 1, suit), rules.params().build)
             relations[suit, moving] = OWN if suit == moving else (HOST if may_lie else OTHER)
     return relations
 

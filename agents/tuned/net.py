@@ -1,19 +1,14 @@
-"""The agent `net`: the moves of `tuned`, scored by a network that was trained for the variant.
-
-A network is stored in a safetensors file, its weights by name and what it was trained for as metadata. Loading a file
-runs no code of its author.
-"""
+"""The agent `net`: the moves of `tuned`, scored by a network as well, which was trained for the variant."""
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
+from klondike_env.agents.network_file import metadata_of, read_network
 from klondike_env.agents.tuned.agent import Scoring, TunedAgent
 from klondike_env.agents.tuned.inputs import N_INPUTS
 from klondike_env.agents.tuned.network import Weights
@@ -26,24 +21,16 @@ _FORMAT = "klondike_env move network 1"
 
 def pack_network(weights: Weights, **about: Any) -> bytes:
     """A network as the bytes of a safetensors file. about: JSON-able, whatever is worth keeping."""
-    return save(weights._asdict(), metadata={"format": _FORMAT, "about": json.dumps(about)})
+    return save(weights._asdict(), metadata=metadata_of(_FORMAT, about))
 
 
-@cache
 def load_network(path: Path) -> Weights:
     """The network in a safetensors file.
 
     Raises:
         ValueError: the file is no network of this format.
     """
-    try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - the file is no mapping
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is no safetensors file: {error}") from error
-    if metadata.get("format") != _FORMAT:
-        raise ValueError(f"{path} has format {metadata.get('format')!r}; this version reads {_FORMAT!r}")
+    tensors, _ = read_network(path, _FORMAT, "np")
     if set(tensors) != set(Weights._fields):
         raise ValueError(f"{path} holds {', '.join(sorted(tensors))}; needed: {', '.join(Weights._fields)}")
     weights = Weights(**tensors)
@@ -61,6 +48,9 @@ def pretrained_for(rules: Rules) -> Path | None:
     return file if file.exists() else None
 
 
+_load_pretrained = cache(load_network)  # these files do not change
+
+
 class NetAgent(TunedAgent):
     """Makes the move with the best score, and gives up when there is none.
 
@@ -75,11 +65,11 @@ class NetAgent(TunedAgent):
     name = "net"
 
     def __init__(self, path: Path | None = None) -> None:
-        self._path = path
-        if path is not None:
-            load_network(path)
+        self._weights = None if path is None else load_network(path)
 
     def scoring(self, rules: Rules) -> Scoring:
         """See `TunedAgent.scoring`."""
-        path = self._path or pretrained_for(rules)
-        return Scoring.of(rules) if path is None else Scoring.by_network(load_network(path), rules)
+        if self._weights is not None:
+            return Scoring.by_network(self._weights, rules)
+        path = pretrained_for(rules)
+        return Scoring.of(rules) if path is None else Scoring.by_network(_load_pretrained(path), rules)

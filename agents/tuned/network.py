@@ -85,24 +85,28 @@ def copy_row(row: np.ndarray, target: np.ndarray) -> None:
 @kernel
 def add_active_rows(rows: np.ndarray, active: np.ndarray, total: np.ndarray) -> None:
     """Add the rows of the active inputs to a total, four at a time, which is faster than one by one."""
-    for k in range(0, N_ACTIVE, 4):
+    fours = N_ACTIVE // 4 * 4
+    for k in range(0, fours, 4):
         a, b, c, d = active[k], active[k + 1], active[k + 2], active[k + 3]
         for unit in range(len(total)):
             total[unit] += (rows[a, unit] + rows[b, unit]) + (rows[c, unit] + rows[d, unit])
+    for k in range(fours, N_ACTIVE):
+        for unit in range(len(total)):
+            total[unit] += rows[active[k], unit]
 
 
 @kernel
 def add_dense(values: np.ndarray, rows: np.ndarray, total: np.ndarray) -> None:
-    """Add a dense layer's rows, times those values that are positive, to a total; four at a time.
-
-    values: float32[k], k a multiple of 4.
-    """
-    zero = np.float32(0)
-    for k in range(0, len(values), 4):
+    """Add a dense layer's rows, times those values that are positive, to a total; four at a time."""
+    zero, fours = np.float32(0), len(values) // 4 * 4
+    for k in range(0, fours, 4):
         a, b, c, d = max(values[k], zero), max(values[k + 1], zero), max(values[k + 2], zero), max(values[k + 3], zero)
         for unit in range(len(total)):
             left = a * rows[k, unit] + b * rows[k + 1, unit]
             total[unit] += left + (c * rows[k + 2, unit] + d * rows[k + 3, unit])
+    for k in range(fours, len(values)):
+        for unit in range(len(total)):
+            total[unit] += max(values[k], zero) * rows[k, unit]
 
 
 @kernel

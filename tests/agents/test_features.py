@@ -35,6 +35,7 @@ from klondike_env.agents.tuned.scores import (
     SPLIT,
     TALON_TO_COLUMN,
     TALON_TO_FOUNDATION,
+    Scene,
     Sheet,
     find_reach,
     look,
@@ -52,14 +53,19 @@ from tests.boards import board
 KINGS = ("KS", "KH", "KD")
 
 
+def scene_of(records: np.ndarray, rules: Rules) -> Scene:
+    """The position of the first record as the list sees it."""
+    games, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
+    read_position(records, 0, games, layouts)
+    find_reach(games, 0, layouts, rules.params())
+    return look(games, 0, layouts, rules.params())
+
+
 class Table:
     """A position as the list sees it."""
 
     def __init__(self, records: np.ndarray, rules: Rules) -> None:
-        games, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-        read_position(records, 0, games, layouts)
-        find_reach(games, 0, layouts, rules.params())
-        self.scene = look(games, 0, layouts, rules.params())
+        self.scene = scene_of(records, rules)
 
     def features(self, kind: int, what: int) -> dict[str, int]:
         """The features of a move."""

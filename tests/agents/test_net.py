@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from klondike_env.agents import load
-from klondike_env.agents.lists.list_player import GAME, LAYOUT, read_position
+from klondike_env.agents.lists.list_player import GAME, LAYOUT
 from klondike_env.agents.match import play_games
 from klondike_env.agents.tuned import inputs as numbers
 from klondike_env.agents.tuned.agent import Scoring, find_moves
@@ -20,15 +20,9 @@ from klondike_env.agents.tuned.net import PRETRAINED, NetAgent, load_network, pa
 from klondike_env.agents.tuned.network import SCORE_UNIT, Weights
 from klondike_env.agents.tuned.scores import (
     DRAW,
-    MAX_MOVES,
-    MOVE,
     RUN,
     TALON_TO_COLUMN,
     TALON_TO_FOUNDATION,
-    Sheet,
-    find_reach,
-    look,
-    score_moves,
 )
 from klondike_env.agents.tuned.weights import weights_for
 from klondike_env.cards import N_CARDS, N_RANKS, parse_card
@@ -36,28 +30,24 @@ from klondike_env.engine.state import FOUNDATION
 from klondike_env.games import Games
 from klondike_env.rules import DISTINCT_PRESETS, PRESETS, Rules
 from tests.agents.test_all_agents import random_rules
+from tests.agents.test_features import Table, scene_of
 from tests.agents.test_tuned import play_out_all
 from tests.boards import board
 
 
-def random_weights(seed: int) -> Weights:
-    rng = np.random.default_rng(seed)
-    return Weights(*(rng.normal(0, 0.2, array.shape).astype(np.float32) for array in Weights.zeros(N_INPUTS, 8, 8)))
+def random_weights(seed: int, first: int = 8, second: int = 8) -> Weights:
+    rng, blank = np.random.default_rng(seed), Weights.zeros(N_INPUTS, first, second)
+    return Weights(*(rng.normal(0, 0.2, array.shape).astype(np.float32) for array in blank))
 
 
 class Reader:
     """The moves of a position and their active inputs."""
 
     def __init__(self, records: np.ndarray, rules: Rules) -> None:
-        games, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-        read_position(records, 0, games, layouts)
-        find_reach(games, 0, layouts, rules.params())
-        self.inputs = Inputs.of(rules)
-        self.scene = look(games, 0, layouts, rules.params())
-        self.known = recall(self.scene)
+        table = Table(records, rules)
+        self.scene, self.known, self.inputs = table.scene, recall(table.scene), Inputs.of(rules)
         begin_inputs(self.scene, self.known, self.inputs)
-        sheet = Sheet(weights_for(rules), np.zeros(MAX_MOVES, dtype=MOVE))
-        self.moves = [tuple(move)[1:] for move in sheet.moves[: score_moves(self.scene, sheet)].tolist()]
+        self.moves = [(kind, what) for _, kind, what in table.moves(weights_for(rules)).tolist()]
 
     def active(self, kind: int, what: int) -> list[int]:
         """The active inputs of a move."""
@@ -102,8 +92,6 @@ def test_suits_have_no_names(variant: str, suits: list[int]) -> None:
     """Games that differ in the names of suits alone have the same inputs, move by move."""
     rules, chance, count = PRESETS[variant], random.Random(3), 0
     for deal in range(6):
-        deck = Games(1, rules)
-        deck.deal([deal])
         cards = np.random.default_rng(deal).permutation(N_CARDS)
         games, others = Games(1, rules), Games(1, rules)
         games.deal_decks([cards])
@@ -197,16 +185,14 @@ def output_in_numpy(weights: Weights, active: list[int]) -> float:
 
 def scores_by(weights: Weights, record: np.ndarray, rules: Rules) -> dict[tuple[int, int], int]:
     """The moves of a position that are close, and their scores."""
-    games, layouts = np.zeros(1, dtype=GAME), np.zeros(1, dtype=LAYOUT)
-    read_position(record, 0, games, layouts)
-    find_reach(games, 0, layouts, rules.params())
-    scoring = Scoring.by_network(weights, rules)
-    n = find_moves(games, 0, layouts, rules.params(), scoring)
+    scene, scoring = scene_of(record, rules), Scoring.by_network(weights, rules)
+    n = find_moves(scene.games, 0, scene.layouts, rules.params(), scoring)
     return {(kind, what): score for score, kind, what in scoring.sheet.moves[:n].tolist()}
 
 
-def test_a_move_gets_the_networks_output() -> None:
-    weights, rules, count = random_weights(1), PRESETS["draw3"], 0
+@pytest.mark.parametrize(("first", "second"), [(8, 8), (7, 5)])
+def test_a_move_gets_the_networks_output(first: int, second: int) -> None:
+    weights, rules, count = random_weights(1, first, second), PRESETS["draw3"], 0
     games, generator = Games(20, rules), np.random.default_rng(3)
     games.deal(np.arange(20))
     for _ in range(25):
@@ -276,6 +262,16 @@ def test_a_network_survives_its_file(tmp_path: Path) -> None:
     file, weights = tmp_path / "net.safetensors", random_weights(3)
     file.write_bytes(pack_network(weights, variant="draw1"))
     assert all(np.array_equal(*pair) for pair in zip(load_network(file), weights, strict=True))
+
+
+def test_a_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
+    file, rules, deals = tmp_path / "net.safetensors", PRESETS["draw1"], np.arange(50)
+    moves = []
+    for seed in (1, 2, 1):
+        file.write_bytes(pack_network(random_weights(seed)))
+        moves.append(play_games(load(f"net:{file}"), rules, deals).moves)
+    assert not np.array_equal(moves[0], moves[1])
+    assert np.array_equal(moves[0], moves[2])
 
 
 @pytest.mark.parametrize("name", ["net", "bandit:samples=2,base=net"])

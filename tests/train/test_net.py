@@ -16,9 +16,9 @@ from klondike_env.agents.tuned.scores import MOVE
 from klondike_env.rules import PRESETS
 from tests.agents.test_net import output_in_numpy
 from tests.train.test_trials import bench_for
-from train.config import NetConfig, load_config
+from train.config import CONFIG_FILE, NetConfig, load_config
 from train.lessons import Lessons
-from train.net import CONFIG_FILE, NET_FILE, Learner, Run, app, learn, lessons_of
+from train.net import NET_FILE, Learner, Run, app, learn, lessons_of
 from train.trials import Trials, record
 
 ROUNDS = "rounds=[{plays_on: weights, decisions: 200}, {plays_on: net, decisions: 200}]"
